@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import yaml
@@ -214,6 +215,16 @@ class Implementation:
     @property
     def fixed_port(self) -> int | None:
         """None: it receives its port."""
+        return None
+
+    @property
+    def constant_names(self) -> Mapping[str, str]:
+        """None: its webhook configurations are the suite's."""
+        return {}
+
+    @property
+    def constant_folder(self) -> Path | None:
+        """None: it reads no certificate."""
         return None
 
     @property

@@ -59,6 +59,12 @@ class OwnWebhooks:
     configurations: tuple[Object, ...]
     """MutatingWebhookConfigurations and ValidatingWebhookConfigurations. Each webhook names a
     Service, behind which it expects to be called."""
+    constant_names: Mapping[str, str] = field(default_factory=dict)
+    """The names by which it looks for these, by kind; others are those of `registered_as`."""
+
+    def name_of(self, kind: str, role: str, namespace: str) -> str:
+        """The name of its webhook configuration of a kind in the run of that namespace."""
+        return self.constant_names.get(kind) or registered_as(kind, role, namespace)
 
 
 MUTATING = "MutatingWebhookConfiguration"
@@ -213,6 +219,16 @@ class UnderTest(Protocol):
     def fixed_port(self) -> int | None:
         """The port on which it always listens, so that a network can have but one of it; None:
         every port is its place's to choose."""
+
+    @property
+    def constant_names(self) -> Mapping[str, str]:
+        """The names by which it always looks for its webhook configurations, by kind: runs on one
+        cluster take turns at them."""
+
+    @property
+    def constant_folder(self) -> Path | None:
+        """The folder in which it always looks for its certificate: runs on one machine take turns
+        at it. None: it is its place's to choose."""
 
     def launch(self, place: Place) -> Launch:
         """How to start it there; writes the files that it will read."""

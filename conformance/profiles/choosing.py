@@ -14,7 +14,7 @@ from conformance.implementation import (
 )
 from conformance.profiles.profile import ImplementationProfile
 from conformance.profiles.profiled import Profiled
-from conformance.profiles.reading import find, read_profile
+from conformance.profiles.reading import by_flags_alone, find, read_profile
 from conformance.scenarios import SCENARIOS
 from conformance.under_test import UnderTest
 from vocabulary.implementations import by_role, named_roles
@@ -32,6 +32,7 @@ def under_test(name: str, role: str) -> UnderTest:
     if profiled is None:
         return implementation(name, role).on_real_clusters()
     _require_role(profiled, name, role)
+    profiled.require_own_folder()
     return profiled
 
 
@@ -51,6 +52,7 @@ def simulated(name: str, role: str) -> Implementation | Profiled:
     found = replace(profiled, in_virtual_time=True)
     found.program  # noqa: B018  # its error says how to build it
     found.require_simulated_reviews()
+    found.require_own_folder()
     return found
 
 
@@ -95,6 +97,11 @@ def left_out(profiles: Iterable[ImplementationProfile]) -> Mapping[str, str]:
         for lack in profile.lacks:
             for scenario in lack.scenarios:
                 found.setdefault(scenario, lack.because)
+        if by_flags_alone(profile):
+            for each in SCENARIOS.values():
+                if profile.suite in each.roles and (asked := each.config_of(profile.suite)):
+                    because = f"needs the operator configured otherwise: {', '.join(asked)}"
+                    found.setdefault(each.id, because)
         told = profile.detection
         if told.poke_every and not told.polls_every:
             for each in SCENARIOS.values():

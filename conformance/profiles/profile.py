@@ -61,7 +61,8 @@ class Grant(_Part, frozen=True, kw_only=True):
 
 
 class Manifests(_Part, frozen=True, kw_only=True):
-    """Files to install, as glob patterns; relative to the Go module, or else to the profile."""
+    """Files to install, as glob patterns; relative to the Go module, or else to the profile. Beside
+    a Go module a pattern that begins with `./` is relative to the profile."""
 
     crds: tuple[str, ...]
     rbac: tuple[str, ...] = ()
@@ -77,10 +78,18 @@ class Certificates(_Part, frozen=True, kw_only=True):
     """The certificate of its webhooks, as a volume of its pod."""
 
     mount_path: str
-    """The folder in which it looks for tls.crt and tls.key; may hold the placeholder {folder}."""
+    """The folder in which it looks for tls.crt and tls.key; begins with the placeholder {folder},
+    or is absolute: runs on this machine then take turns at it."""
     secret_name: str = ""
     """The Secret in {namespace} that it fills itself, as with cert-controller; it is created empty,
     and mounted. Without one the suite hands it both files, as cert-manager would."""
+
+
+class InstalledAs(_Part, frozen=True, kw_only=True):
+    """The names of its webhook configurations, where it looks for them by constant names."""
+
+    mutating: str = ""
+    validating: str = ""
 
 
 class Webhooks(_Part, frozen=True, kw_only=True):
@@ -89,6 +98,8 @@ class Webhooks(_Part, frozen=True, kw_only=True):
     port: Port | Literal["{webhook_port}"]
     """A number, if it cannot be configured."""
     certificates: Certificates
+    installed_as: InstalledAs = InstalledAs()
+    """Empty names are the run's own; runs on a shared cluster take turns at others."""
 
 
 class Process(_Part, frozen=True, kw_only=True):
@@ -139,7 +150,8 @@ class Configuration(_Part, frozen=True, kw_only=True):
     durations: Literal["text", "nanoseconds"] = "text"
     """How the retry loop's spans are spelled: `"90s"`, or 90000000000."""
     config_map: ConfigMapRef | None = None
-    """Without one it is the file that the placeholder {config} stands for."""
+    """Without one it is the file that the placeholder {config} stands for. A process with
+    neither is configured by its command and environment alone."""
     fixed: dict[str, Any] | None = None
     """The configuration of an installed operator that cannot be reconfigured, in the suite's own
     terms (faultTolerance, autopilot, …); other settings have the operator's own defaults."""

@@ -16,6 +16,7 @@ from conformance import suite
 from conformance.profiles.configuration import configuration, reconfigured
 from conformance.profiles.placeholders import fill_text
 from conformance.profiles.profile import ImplementationProfile, Process
+from conformance.profiles.reading import installed_as
 from conformance.suite import shipped_profiles
 from conformance.under_test import (
     MUTATING,
@@ -30,11 +31,13 @@ from conformance.under_test import (
     Place,
     registered_as,
 )
+from conformance.worlds.mounted_certificate import foreign_files
 from reference_controller.runtime.admission_review import Webhooks
 from vocabulary.clock import Micros
 from vocabulary.durations import parse_duration
 from vocabulary.history import OperatorFacts
 from vocabulary.objects import Object, get_path
+from vocabulary.safe_yaml import YamlError
 from vocabulary.typed_yaml import field_error
 
 ROLES: Final = ("ClusterRole", "Role")
@@ -199,6 +202,26 @@ class Profiled:
         port = process.webhooks.port
         return port if isinstance(port, int) else None
 
+    @property
+    def constant_names(self) -> Mapping[str, str]:
+        process = self.profile.process
+        served = None if process is None else process.webhooks
+        return {} if served is None else installed_as(served)
+
+    @property
+    def constant_folder(self) -> Path | None:
+        process = self.profile.process
+        if process is None or process.webhooks is None:
+            return None
+        folder = process.webhooks.certificates.mount_path
+        return None if folder.startswith("{folder}") else Path(folder)
+
+    def require_own_folder(self) -> None:
+        """Raise YamlError if the constant folder of its certificate has files of others."""
+        folder = self.constant_folder
+        if folder is not None and (problem := foreign_files(folder)):
+            raise field_error(self.path, "process.webhooks.certificates.mountPath", problem)
+
     def require_simulated_reviews(self) -> None:
         """Raise YamlError if webhooks ask for what the simulated API server does not do."""
         for registered in self._manifests(self.profile.manifests.webhooks, (MUTATING, VALIDATING)):
@@ -228,8 +251,8 @@ class Profiled:
             "namespace": place.namespace,
             "health_port": str(place.health_port),
             "webhook_port": str(place.webhook_port),
-            "mutating_webhooks": registered_as(MUTATING, self.role, place.namespace),
-            "validating_webhooks": registered_as(VALIDATING, self.role, place.namespace),
+            "mutating_webhooks": self._registered_as(MUTATING, place.namespace),
+            "validating_webhooks": self._registered_as(VALIDATING, place.namespace),
             "folder": str(own),
             "identity": place.label,
             "leader_elect": "true" if place.elects else "false",
@@ -254,6 +277,9 @@ class Profiled:
             objects=objects,
             webhooks=self._webhooks(process, words),
         )
+
+    def _registered_as(self, kind: str, namespace: str) -> str:
+        return self.constant_names.get(kind) or registered_as(kind, self.role, namespace)
 
     @property
     def why_not_deployed(self) -> str:
@@ -281,16 +307,30 @@ class Profiled:
             folder=Path(fill_text(told.certificates.mount_path, words)),
             secret=fill_text(told.certificates.secret_name, words),
             configurations=found,
+            constant_names=self.constant_names,
         )
 
     def _manifests(self, patterns: tuple[str, ...], kinds: tuple[str, ...]) -> tuple[Object, ...]:
         from conformance.profiles.program import manifests_of
 
-        texts = manifests_of(
+        files = manifests_of(
             self.profile, self.path, patterns, in_virtual_time=self.in_virtual_time
         )
-        documents = [d for text in texts for d in yaml.load_all(text, Loader=_LOADER)]
-        return tuple(d for d in documents if d and d.get("kind") in kinds)
+        documents = [d for file, text in files for d in _documents(file, text)]
+        return tuple(d for d in documents if d.get("kind") in kinds)
+
+
+def _documents(file: Path, text: str) -> list[Object]:
+    try:
+        documents = [d for d in yaml.load_all(text, Loader=_LOADER) if d]
+    except yaml.YAMLError as error:
+        because = " ".join(str(error).split())
+        raise YamlError(
+            f"{file}: is not YAML: {because}; of a template, name what it renders to"
+        ) from error
+    if not all(isinstance(document, Mapping) for document in documents):
+        raise YamlError(f"{file}: holds something else than objects; name manifests only")
+    return documents
 
 
 def _span(text: str) -> Micros | None:

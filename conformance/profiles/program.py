@@ -32,6 +32,8 @@ from vocabulary.safe_yaml import YamlError
 PROGRAM: Final = "program"
 MODULE: Final = "module"
 """The folder with the module's manifests."""
+BESIDE: Final = "./"
+"""Begins a pattern of files that stand beside the profile, where others are the Go module's."""
 NOT_THERE: Final = "is not there; correct the path (it is relative to the profile), or put it there"
 
 
@@ -86,13 +88,18 @@ def manifests_of(
     patterns: Iterable[str],
     *,
     in_virtual_time: bool = False,
-) -> list[str]:
-    """The texts of the manifests that the patterns name, in the order of patterns and names."""
+) -> list[tuple[Path, str]]:
+    """The manifests that the patterns name, by pattern and by name, with their texts."""
     if profile.program != Program():
         # What was not built has no manifests either.
         program_of(profile, path, in_virtual_time=in_virtual_time)
-    base = _base(profile, path, in_virtual_time=in_virtual_time)
-    return [_text_of(file) for p in patterns for file in _matching(base, p, path)]
+    return [
+        (file, _text_of(file))
+        for pattern in patterns
+        for file in _matching(
+            _base(profile, path, pattern, in_virtual_time=in_virtual_time), pattern, path
+        )
+    ]
 
 
 def _text_of(manifest: Path) -> str:
@@ -111,7 +118,7 @@ def built_folder(profile: ImplementationProfile, *, in_virtual_time: bool = Fals
         "module": profile.program.go_module,
         "version": profile.implementation.version,
         "environment": versions.BUILD_ENVIRONMENT,
-        "manifests": _patterns(profile),
+        "manifests": _of_the_module(profile),
     }
     if in_virtual_time:
         decides["patches"] = digest(PATCHES)
@@ -145,7 +152,7 @@ def build(
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=builder.INCOMPLETE) as scratch:
             made = Path(scratch) / "made"
             made.mkdir()
-            for pattern in _patterns(profile):
+            for pattern in _of_the_module(profile):
                 for file in _matching(module.folder, pattern, path):
                     kept = made / MODULE / file.relative_to(module.folder)
                     kept.parent.mkdir(parents=True, exist_ok=True)
@@ -194,25 +201,28 @@ def missing_files(profile: ImplementationProfile, path: Path) -> Iterator[Proble
                 "program.path",
                 f"{program} must not be executed; allow it with: chmod +x {program}",
             )
-    if profile.program.go_module is not None and not (built_folder(profile) / PROGRAM).is_file():
-        return
-    base = _base(profile, path)
+    is_built = (built_folder(profile) / PROGRAM).is_file()
     for field in ("crds", "rbac", "webhooks"):
         for index, pattern in enumerate(getattr(profile.manifests, field)):
-            if not _files(base, pattern):
+            base = _base(profile, path, pattern)
+            if (is_built or base == path.parent) and not _files(base, pattern):
                 yield f"manifests.{field}[{index}]", _no_match(base, pattern)
 
 
-def _base(profile: ImplementationProfile, path: Path, *, in_virtual_time: bool = False) -> Path:
-    """The folder that the patterns of the manifests are relative to."""
-    if profile.program.go_module is None:
+def _base(
+    profile: ImplementationProfile, path: Path, pattern: str, *, in_virtual_time: bool = False
+) -> Path:
+    """The folder that a pattern of the manifests is relative to."""
+    if profile.program.go_module is None or pattern.startswith(BESIDE):
         return path.parent
     return built_folder(profile, in_virtual_time=in_virtual_time) / MODULE
 
 
-def _patterns(profile: ImplementationProfile) -> tuple[str, ...]:
+def _of_the_module(profile: ImplementationProfile) -> tuple[str, ...]:
+    """The patterns of files that are kept with what is built from the Go module."""
     told = profile.manifests
-    return (*told.crds, *told.rbac, *told.webhooks)
+    patterns = (*told.crds, *told.rbac, *told.webhooks)
+    return tuple(pattern for pattern in patterns if not pattern.startswith(BESIDE))
 
 
 def _matching(base: Path, pattern: str, profile: Path) -> list[Path]:

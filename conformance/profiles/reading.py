@@ -25,6 +25,7 @@ from conformance.profiles.profile import (
 )
 from conformance.scenarios import SCENARIOS
 from conformance.suite import shipped_profiles
+from conformance.under_test import MUTATING, VALIDATING
 from vocabulary.clock import MILLISECOND, MINUTE, SECOND, Micros
 from vocabulary.durations import format_duration, parse_duration
 from vocabulary.mistakes import Mistake, mistakes_in
@@ -137,11 +138,27 @@ def _problems(profile: ImplementationProfile, data: Any) -> Iterator[Problem]:
         yield from _problems_of_process(profile, profile.process, data)
     else:
         yield from _problems_of_installed(profile, data)
+    yield from _outside(profile)
     for setting in settings_in(profile.configuration, _settings(profile)):
         yield f"configuration.document.{setting}", "is for runs to decide; leave it out"
     yield from _bad_allowances(data["detection"])
     yield from _unknown_names(enumerate(profile.lacks), enumerate(profile.known_differences))
     yield from _claims_of_others(profile)
+
+
+def _outside(profile: ImplementationProfile) -> Iterator[Problem]:
+    """Patterns beside a Go module, or in it, that lead elsewhere: what is tested is the module and
+    what is handed in with the profile."""
+    if profile.program.go_module is None:
+        return
+    for field in ("crds", "rbac", "webhooks"):
+        for index, pattern in enumerate(getattr(profile.manifests, field)):
+            if ".." in Path(pattern).parts or Path(pattern).is_absolute():
+                yield (
+                    f"manifests.{field}[{index}]",
+                    f"{pattern} leads out of the module, or out of the profile's folder; put the "
+                    "files beside the profile, and let the pattern begin with ./",
+                )
 
 
 def _problems_of_process(
@@ -164,10 +181,25 @@ def _problems_of_process(
 
 def _missing_placeholders(profile: ImplementationProfile, process: Process) -> Iterator[Problem]:
     told = " ".join((*process.command, *process.environment.values()))
-    if profile.configuration.config_map is None and "{config}" not in told:
-        yield "process.command", "tells it no {config} file, nor is there a configMap; add one"
+    configured = profile.configuration
+    if by_flags_alone(profile):
+        known = ", ".join(_settings(profile).defaults)
+        if configured.document or configured.settings_under:
+            what = "tells it no {config} file, nor is there a configMap; add one, or leave out "
+            yield "process.command", f"{what}configuration.document and settingsUnder"
+        elif known:
+            what = f"tells it no {{config}} file, nor is there a configMap, and runs set {known}"
+            yield "process.command", f"{what}; add one"
     if "{kubeconfig}" not in told:
         yield "process", "hands it no {kubeconfig}, so it would look for another cluster; add it"
+
+
+def by_flags_alone(profile: ImplementationProfile) -> bool:
+    """True for a process whose command and environment are all that configures it."""
+    process = profile.process
+    if process is None or profile.configuration.config_map is not None:
+        return False
+    return not any("{config}" in text for text in (*process.command, *process.environment.values()))
 
 
 def _problems_of_webhooks(
@@ -188,19 +220,32 @@ def _problems_of_webhooks(
     if not profile.manifests.webhooks:
         yield field, "is called by nobody; name the configurations: add manifests.webhooks"
     certificates = webhooks.certificates
-    if not certificates.mount_path.startswith("{folder}"):
+    mount_path = certificates.mount_path
+    is_constant = mount_path.startswith("/") and "{" not in mount_path
+    is_own = mount_path.startswith("{folder}")
+    if ".." in Path(mount_path).parts or not (is_constant or is_own):
         yield (
             f"{field}.certificates.mountPath",
-            f"{certificates.mount_path} would be that of all runs; let it begin with {{folder}}",
+            f"{mount_path} is no folder of its own; let it begin with {{folder}}, or write the "
+            "absolute path that the program always uses",
         )
     if isinstance(webhooks.port, str) and webhooks.port not in told:
         yield f"{field}.port", f"is told to nobody; put {webhooks.port} into what configures it"
-    if certificates.secret_name and not any(name in told for name in CONFIGURATIONS):
+    is_named = any(name in told for name in CONFIGURATIONS) or installed_as(webhooks)
+    if certificates.secret_name and not is_named:
         yield (
             f"{field}.certificates.secretName",
             "makes its certificates, and cannot have anybody trust them: put "
-            f"{' and '.join(CONFIGURATIONS)} into what configures it",
+            f"{' and '.join(CONFIGURATIONS)} into what configures it, or add installedAs with the "
+            "names that it always uses",
         )
+
+
+def installed_as(webhooks: Webhooks) -> dict[str, str]:
+    """The constant names of its webhook configurations, by kind."""
+    told = webhooks.installed_as
+    names = {MUTATING: told.mutating, VALIDATING: told.validating}
+    return {kind: name for kind, name in names.items() if name}
 
 
 def _settings(profile: ImplementationProfile) -> suite.Settings:

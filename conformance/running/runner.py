@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -26,6 +27,7 @@ from conformance.under_test import UnderTest
 from conformance.world import NotReachedError, World
 from conformance.worlds.lockstep.pacing import BusyError
 from conformance.worlds.simulated.world import SimulatedWorld
+from conformance.worlds.turns import turns_at
 from fixtures.simulated.mistakes import SimulationError
 from vocabulary.clock import SECOND
 from vocabulary.entry_points import line_that_raised
@@ -62,19 +64,26 @@ def run_one(
             if isinstance(implementation, Implementation)
             else implementation
         )
-        world = SimulatedWorld(scenario, under_test, seed, plan, edition)
-        try:
-            with processor_time_bounded(
-                _options_of(under_test), lambda: world.pods, lambda: world.loop.steps
-            ):
-                error = _play(scenario, world, has_faults=plan is not None)
-        except (HungError, BusyError) as hung:
-            world.give_up(str(hung))
-            error = world.given_up
-        judge = claims.judge if is_judged else _no_verdicts
-        result = _judged(world, under_test, plan, variant, error, began, edition, judge)
-        world.close()
+        with turns_at((), _constant_folders(under_test)):
+            world = SimulatedWorld(scenario, under_test, seed, plan, edition)
+            try:
+                with processor_time_bounded(
+                    _options_of(under_test), lambda: world.pods, lambda: world.loop.steps
+                ):
+                    error = _play(scenario, world, has_faults=plan is not None)
+            except (HungError, BusyError) as hung:
+                world.give_up(str(hung))
+                error = world.given_up
+            judge = claims.judge if is_judged else _no_verdicts
+            result = _judged(world, under_test, plan, variant, error, began, edition, judge)
+            world.close()
         return result
+
+
+def _constant_folders(under_test: Mapping[str, Implementation | UnderTest]) -> set[Path]:
+    """The folders of this machine that programs under test always use."""
+    programs = (each for each in under_test.values() if not isinstance(each, Implementation))
+    return {each.constant_folder for each in programs if each.constant_folder is not None}
 
 
 def with_verdicts(run: RunResult) -> RunResult:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Mapping
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -12,11 +14,37 @@ from vocabulary.objects import Object
 
 CERTIFICATE: Final = "tls.crt"
 KEY: Final = "tls.key"
+_MARK: Final = ".assay"
+"""Stands in a folder of a constant path whose content is Assay's to remove."""
 
 
 def files_of(secret: Object) -> dict[str, bytes]:
     """The contents of a Secret's files, by name."""
     return {name: base64.b64decode(text) for name, text in (secret.get("data") or {}).items()}
+
+
+def foreign_files(folder: Path) -> str:
+    """Why a folder of a constant path cannot be used; empty if it is not there, or Assay's."""
+    if not folder.exists() or (folder / _MARK).exists() or not any(folder.iterdir()):
+        return ""
+    return (
+        f"{folder} holds files that are not Assay's, and the operator reads its certificate there; "
+        "move them away"
+    )
+
+
+@contextmanager
+def emptied(folder: Path) -> Iterator[None]:
+    """A folder of a constant path for one run: empty at first, and gone in the end."""
+    if problem := foreign_files(folder):
+        raise FileExistsError(problem)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    (folder / _MARK).touch()
+    try:
+        yield
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def mount(folder: Path, files: Mapping[str, bytes]) -> None:

@@ -92,6 +92,8 @@ class FakeSession:
             facts=OperatorFacts(),
             installed=None,
             fixed_port=None,
+            constant_names={},
+            constant_folder=None,
             poke_every_us=None,
             polls_every_us=None,
             sees_whole_cluster=False,

@@ -56,6 +56,7 @@ class Program:
     """The part of `UnderTest` that a host of programs needs."""
 
     fixed_port = None
+    constant_folder = None
 
     def __init__(self, role: str, program: Path, wait: str, *, webhooks: bool) -> None:
         self.role = role

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +22,24 @@ from conformance.profiles.configuration import configuration
 from conformance.profiles.placeholders import PLACEHOLDERS
 from conformance.profiles.profile import Configuration, Lack
 from conformance.profiles.profiled import Profiled
-from conformance.profiles.program import ProgramMissingError, program_of
+from conformance.profiles.program import (
+    MODULE,
+    PROGRAM,
+    ProgramMissingError,
+    built_folder,
+    missing_files,
+    program_of,
+)
 from conformance.profiles.reading import read_profile
 from conformance.scenarios import SCENARIOS
 from conformance.suites.appwrapper.settings import DEFAULT_CONFIG, SETTINGS
 from conformance.suites.appwrapper.view import RELEASED, AppWrapperHistory
 from conformance.under_test import VALIDATING, Place, registered_as
+from conformance.worlds.turns import turns_at
 from tests.headers import header_of
 from vocabulary.clock import SECOND
 from vocabulary.history import Header, OperatorFacts
+from vocabulary.objects import name_of
 from vocabulary.safe_yaml import YamlError
 
 OWN = """
@@ -302,3 +313,157 @@ def test_all_profiles_that_a_text_names_are_found() -> None:
     names = "appwrapper=appwrapper-v1.1.2,toy=reference,other=appwrapper-v1.2.0"
     found = [profile.name for profile in profiles_named(names)]
     assert found == ["appwrapper-v1.1.2", "appwrapper-v1.2.0"]
+
+
+BESIDE_A_MODULE = """
+apiVersion: assay.dev/v1
+kind: ImplementationProfile
+name: mine
+suite: jobset
+implementation: {organization: me, project: mine, url: "https://example.org", version: v1}
+program: {goModule: {path: example.org/mine, package: ./cmd}}
+manifests: {crds: [config/*.yaml, "./crds/*.yaml"], rbac: ["./roles.yaml"]}
+process: {command: ["{program}", "--kubeconfig={kubeconfig}"]}
+configuration: {}
+detection: {latency: 3s}
+lacks:
+- feature: webhooks
+  because: It has none.
+  claims: [JS-006, JS-007, JS-009, JS-046, JS-075, JS-096, JS-109, JS-110]
+"""
+
+
+@pytest.fixture
+def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Profiled:
+    """A profile of a built Go module, with files beside the profile."""
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+    file = tmp_path / "mine.yaml"
+    file.write_text(BESIDE_A_MODULE, encoding="utf-8")
+    profile = read_profile(file)
+    (tmp_path / "crds").mkdir()
+    (tmp_path / "crds" / "b.yaml").write_text(definition("b"), encoding="utf-8")
+    (tmp_path / "roles.yaml").write_text("kind: ClusterRole\nrules: []\n", encoding="utf-8")
+    built = built_folder(profile)
+    (built / MODULE / "config").mkdir(parents=True)
+    (built / PROGRAM).touch()
+    (built / MODULE / "config" / "a.yaml").write_text(definition("a"), encoding="utf-8")
+    return Profiled(profile, file)
+
+
+def definition(name: str) -> str:
+    return f"kind: CustomResourceDefinition\nmetadata: {{name: {name}}}\n"
+
+
+def test_manifests_of_the_module_and_beside_the_profile_are_taken_together(
+    beside: Profiled,
+) -> None:
+    assert [name_of(crd) for crd in beside.crds()] == ["a", "b"]
+    assert len(beside.rbac()) == 1
+    (beside.path.parent / "roles.yaml").write_text("kind: Role\nrules: []\n", encoding="utf-8")
+    assert beside.rbac()[0]["kind"] == "Role", "a changed file needs no other build"
+
+
+def test_a_file_beside_the_profile_that_is_not_there_is_told_with_its_field(
+    beside: Profiled,
+) -> None:
+    (beside.path.parent / "roles.yaml").unlink()
+    with pytest.raises(YamlError, match=r"manifests\.rbac\[0\]: no file in .* matches"):
+        read_profile(beside.path, also=missing_files)
+    with pytest.raises(ProgramMissingError, match=r"no file in .* matches '\./roles\.yaml'"):
+        beside.rbac()
+
+
+def test_files_beside_the_profile_are_looked_for_before_the_module_is_built(
+    beside: Profiled,
+) -> None:
+    shutil.rmtree(built_folder(beside.profile))
+    assert list(missing_files(beside.profile, beside.path)) == []
+    (beside.path.parent / "roles.yaml").unlink()
+    (problem,) = missing_files(beside.profile, beside.path)
+    assert problem[0] == "manifests.rbac[0]"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{{- if .Values.rbac }}\nkind: Role\n", "is not YAML: .* name what it renders to"),
+        ("- kind: Role\n", "holds something else than objects"),
+    ],
+)
+def test_a_manifest_that_holds_no_objects_is_told_with_its_name(
+    beside: Profiled, text: str, told: str
+) -> None:
+    (beside.path.parent / "roles.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(YamlError, match=rf"roles\.yaml: {told}"):
+        beside.rbac()
+
+
+def test_an_operator_may_be_configured_by_flags_alone(beside: Profiled, tmp_path: Path) -> None:
+    launch = beside.launch(place(tmp_path, config={}))
+    assert launch.command[1] == f"--kubeconfig={tmp_path / 'kubeconfig'}"
+    assert launch.objects == ()
+
+
+def test_scenarios_that_configure_it_are_left_out_then(
+    beside: Profiled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenario = next(found for found in SCENARIOS.values() if found.roles == ("jobset",))
+    asking = dataclasses.replace(scenario, config={"workers": 3})
+    monkeypatch.setitem(SCENARIOS, scenario.id, asking)
+    because = left_out([beside.profile])[scenario.id]
+    assert because == "needs the operator configured otherwise: workers"
+    told = structs.replace(beside.profile.process, command=("{program}", "{config}"))
+    assert scenario.id not in left_out([structs.replace(beside.profile, process=told)])
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            BESIDE_A_MODULE.replace("configuration: {}", "configuration: {document: {a: 1}}"),
+            r"tells it no \{config\} file, .* leave out configuration\.document",
+        ),
+        (
+            OWN.replace(', --config, "{config}"', "").replace(
+                'document: {port: "127.0.0.1:{health_port}", elects: "{leader_elect}"}', ""
+            ),
+            r"tells it no \{config\} file, .* and runs set .*faultTolerance",
+        ),
+    ],
+)
+def test_a_configuration_that_nothing_carries_is_told(tmp_path: Path, text: str, told: str) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(YamlError, match=rf"process\.command: {told}"):
+        read_profile(file)
+
+
+def test_a_constant_folder_and_constant_names_are_kept(tmp_path: Path) -> None:
+    folder = tmp_path / "serving-certs"
+    own = with_webhooks(
+        tmp_path,
+        '"{webhook_port}"',
+        f"{{mountPath: {folder}, secretName: cert}}, installedAs: {{validating: v.mine.org}}",
+        'webhook: "{webhook_port}", validating: "{validating_webhooks}"',
+    )
+    webhooks = own.launch(place(tmp_path)).webhooks
+    assert webhooks is not None
+    assert webhooks.folder == own.constant_folder == folder
+    assert webhooks.name_of(VALIDATING, "appwrapper", "run-7") == "v.mine.org"
+    told = yaml.safe_load((tmp_path / "operator-1.yaml").read_text(encoding="utf-8"))
+    assert told["validating"] == "v.mine.org"
+
+
+def test_a_constant_folder_with_files_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "serving-certs"
+    own = with_webhooks(
+        tmp_path, '"{webhook_port}"', f"{{mountPath: {folder}}}", 'webhook: "{webhook_port}"'
+    )
+    folder.mkdir()
+    own.require_own_folder()
+    (folder / "tls.crt").write_text("mine", encoding="utf-8")
+    with pytest.raises(YamlError, match=r"mountPath: .*holds files that are not Assay's.*; move"):
+        own.require_own_folder()
+    with pytest.raises(FileExistsError), turns_at((), [folder]):
+        pytest.fail("it is not empty")
+    assert (folder / "tls.crt").read_text(encoding="utf-8") == "mine"

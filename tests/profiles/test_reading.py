@@ -75,9 +75,27 @@ def test_a_name_is_a_shipped_profile_or_a_yaml_file_or_neither() -> None:
         ("port: 9443", 'port: "{webhook_port}"', "process.webhooks.port", "is told to nobody"),
         (
             'mountPath: "{folder}/',
-            'mountPath: "/tmp/',
+            'mountPath: "certs/',
             "process.webhooks.certificates.mountPath",
-            "let it begin with {folder}",
+            "let it begin with {folder}, or write the absolute path",
+        ),
+        (
+            'mountPath: "{folder}/',
+            'mountPath: "{folder}/../',
+            "process.webhooks.certificates.mountPath",
+            "is no folder of its own",
+        ),
+        (
+            "crds: [config",
+            "crds: [../config",
+            "manifests.crds[0]",
+            "leads out of the module, or out of the profile's folder; put the files beside",
+        ),
+        (
+            "  webhooks: [config",
+            "  webhooks: [./../config",
+            "manifests.webhooks[0]",
+            "let the pattern begin with ./",
         ),
         (
             'mountPath: "{folder}/',

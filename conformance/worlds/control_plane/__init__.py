@@ -8,7 +8,7 @@
 - `operator_process`: the implementation under test, as a process that can be killed;
   `operator_command` is its command, `operator_places` its environment: files,
   proxy, and its own `network` if it listens on a fixed port, or else a turn
-  at that port (`port_turn`).
+  at that port (`worlds.turns`).
 - `webhooks`: the implementation's admission webhooks, where they are a function;
   `process_webhooks`: the environment of an operator process that serves them itself.
 - `proxy`: the connection between the operator and the API server, with chaos rules.

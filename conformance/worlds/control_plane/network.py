@@ -6,7 +6,8 @@ operators then run in parallel. A socket belongs to the network of the thread th
 of those that use it. So a proxy whose listening socket is created inside forwards requests to the
 outside, and a forwarder leads the other way.
 
-Elsewhere runs with such operators take turns, see `port_turn`: there is one at a time.
+Elsewhere runs with such operators take turns, see `conformance.worlds.turns`: there is one at a
+time.
 """
 
 from __future__ import annotations

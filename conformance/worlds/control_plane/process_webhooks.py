@@ -18,7 +18,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.clean import RUN_LABEL
-from conformance.under_test import OwnWebhooks, UnderTest, registered_as
+from conformance.under_test import OwnWebhooks, UnderTest
 from conformance.worlds.control_plane.forwarder import Connect, Forwarder
 from conformance.worlds.control_plane.probe import unreached
 from conformance.worlds.control_plane.recorder import Commit
@@ -26,9 +26,10 @@ from conformance.worlds.control_plane.webhooks import selector_of
 from conformance.worlds.mounted_certificate import CERTIFICATE, KEY, files_of, mount
 from fixtures.control_plane.ports import free_ports, listening_address
 from fixtures.control_plane.waiting import WaitTimeoutError, wait_until
+from vocabulary.errors import ApiError
 from vocabulary.kinds import SECRET, SERVICE, Kind
 from vocabulary.objects import Object, name_of
-from vocabulary.requests import Create
+from vocabulary.requests import Create, Delete
 
 if TYPE_CHECKING:
     from conformance.worlds.control_plane.session import Session
@@ -104,9 +105,13 @@ class ProcessWebhooks:
         return said and f"the operator's webhooks are not reached: {said}"
 
     def close(self) -> None:
-        """The run is over."""
+        """The run is over; the next one registers webhooks under the same constant names."""
         self._is_over = True
         self.stop()
+        if self._servers:
+            for name, constant in self._implementation.constant_names.items():
+                with suppress(ApiError):  # the operator may register but one of its kinds
+                    self._session.connections["harness"].handle(Delete(_kind(name), "", constant))
 
     def without_keys(
         self, commits: Iterable[Commit], audited: Iterable[dict[str, Any]]
@@ -162,10 +167,9 @@ class ProcessWebhooks:
             for service in sorted(services):
                 self._create(SERVICE, service, {"spec": spec})
         for name, called_for in by_kind.items():
-            kind = Kind(_GROUP, "v1", name, f"{name.lower()}s", namespaced=False)
             self._create(
-                kind,
-                registered_as(name, self._implementation.role, self._namespace),
+                _kind(name),
+                webhooks.name_of(name, self._implementation.role, self._namespace),
                 {"webhooks": called_for},
             )
 
@@ -206,3 +210,7 @@ class ProcessWebhooks:
                     continue
             mount(webhooks.folder, files)
             return
+
+
+def _kind(name: str) -> Kind:
+    return Kind(_GROUP, "v1", name, f"{name.lower()}s", namespaced=False)

@@ -22,7 +22,6 @@ from conformance.under_test import UnderTest
 from conformance.worlds.control_plane.component import Component, components
 from conformance.worlds.control_plane.host import Host
 from conformance.worlds.control_plane.network import why_none_can_be_made
-from conformance.worlds.control_plane.port_turn import turn_at
 from conformance.worlds.control_plane.proxy import Proxy
 from conformance.worlds.control_plane.pulse import Pulse
 from conformance.worlds.control_plane.recorder import Commit, Recorder, wall_us
@@ -31,6 +30,7 @@ from conformance.worlds.control_plane.starts import Starts
 from conformance.worlds.control_plane.unfinished import Unfinished
 from conformance.worlds.interrupts import interrupts_held_back
 from conformance.worlds.names import ClusterName
+from conformance.worlds.turns import port_turn, turns_at
 from fixtures import crds as fixture_crds
 from fixtures.control_plane.launch import ControlPlane
 from fixtures.control_plane.pki import KeyPair
@@ -130,16 +130,19 @@ class Session(ABC):
 
     @contextmanager
     def turn(self, roles: Iterable[str]) -> Iterator[None]:
-        """Held by a run of these roles from its beginning to its end: where operators listen on
-        one port, and cannot have networks of their own, there is one at a time on this machine.
+        """Held by a run of these roles from its beginning to its end: of operators that use a
+        constant folder or name there is one at a time on this machine, and of those that listen on
+        one port, where they cannot have networks of their own.
 
         Raises OutOfTimeError if the turn does not come before the session's time is up.
         """
-        ports = {self.implementations[role].fixed_port for role in roles}
-        with ExitStack() as held:
-            for port in sorted(port for port in ports if port is not None):
-                if why_none_can_be_made():
-                    held.enter_context(turn_at(port, self._require_time))
+        those = [self.implementations[role] for role in roles]
+        ports = {each.fixed_port for each in those if each.fixed_port is not None}
+        names = {name for each in those for name in each.constant_names.values()}
+        if ports and why_none_can_be_made():
+            names.update(map(port_turn, ports))
+        folders = {each.constant_folder for each in those if each.constant_folder is not None}
+        with turns_at(names, folders, self._require_time):
             yield
 
     # What differs from cluster to cluster.

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from conformance.under_test import OwnWebhooks, registered_as
+from conformance.under_test import OwnWebhooks
 from conformance.worlds.mounted_certificate import CERTIFICATE, KEY, files_of, mount
 from fixtures.simulated.cluster import SimulatedCluster
 from fixtures.simulated.store import Change
@@ -71,7 +71,7 @@ class ServingCertificates:
             kind = Kind(_GROUP, "v1", name, f"{name.lower()}s", namespaced=False)
             if kind.group_kind not in cluster.api.strategies:
                 cluster.api.serve_kind(Strategy(kind))
-            registered = registered_as(name, self._role, namespace)
+            registered = webhooks.name_of(name, self._role, namespace)
             cluster.recorder.unrecorded.add((str(kind), registered))
             self._create(kind, registered, {"webhooks": called})
 
