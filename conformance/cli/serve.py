@@ -34,7 +34,9 @@ def serve(
     starts in the background ignore SIGINT. A bug in a simulated controller ends it, too: exit 70.
 
     Jobs run, pods get scheduled and fail, garbage is collected; the kinds of installed programs are
-    served. The user of the kubeconfig may do everything; service accounts have tokens (kubectl
+    served. Containers whose commands sleep and exit do so, by themselves or in a shell; all others
+    run on. An annotation of a pod or its template says otherwise: assay.dev/behaviour: run 5s, exit
+    3. The user of the kubeconfig may do everything; service accounts have tokens (kubectl
     create token), and the rights that roles and bindings give them. Webhooks are not called.
 
     \b
@@ -56,7 +58,7 @@ def serve(
     require_one_of("--clock", clock, CLOCKS)
     references = (implementation("reference", role) for role in programs.names())
     crds = [crd for reference in references for crd in reference.crds()]
-    settings = Settings(endpoint_slices=True)
+    settings = Settings(endpoint_slices=True, reads_commands=True)
     cluster = SimulatedCluster(seed, nodes=nodes, gpus=gpus, crds=crds, settings=settings)
     served = serve_cluster(
         cluster,

@@ -36,9 +36,9 @@ class JobSet(Handle):
         failed for a moment more: it tells of each kind apart."""
 
     @classmethod
-    def ready(cls, world: World, manifest: str | Object) -> Self:
+    def ready(cls, world: World, manifest: str | Object, behaviour: str = "") -> Self:
         """Submit it, and wait until all of its Jobs are ready."""
-        its = cls.submit(world, manifest)
+        its = cls.submit(world, manifest, behaviour)
         world.until(its.is_ready())
         return its
 

@@ -30,7 +30,7 @@ def maintenance_restarts_ten_times(world: World) -> None:
 @scenario(arms=["JS-040", "JS-041"])
 def software_bug_after_maintenance(world: World) -> None:
     """Story 1: a software bug fails the JobSet though maintenance has left it restarts."""
-    job_set = JobSet.submit(world, "story1.yaml")
+    job_set = JobSet.submit(world, "story1.yaml", behaviour="run forever")
     _fail_each(world, job_set, "buggy-job-0", (MAINTENANCE, MAINTENANCE))
     job_set.fail("buggy-job-0", 1)
     world.until(job_set.has_failed())
@@ -39,7 +39,7 @@ def software_bug_after_maintenance(world: World) -> None:
 @scenario(arms=["JS-042", "JS-040"])
 def memory_is_exceeded(world: World) -> None:
     """Story 1: a container that the kernel kills exits with 137, which is no SIGTERM."""
-    job_set = JobSet.ready(world, "story1.yaml")
+    job_set = JobSet.ready(world, "story1.yaml", behaviour="run forever")
     pods = job_set.pods_of("buggy-job-0")
     world.inject(KillPod(pods, exit_code=137, reason="OOMKilled"))
     world.until(job_set.has_failed())
@@ -57,7 +57,7 @@ def pod_is_evicted_and_ignores_sigterm(world: World) -> None:
 @scenario(arms=["JS-041"])
 def pod_is_evicted(world: World) -> None:
     """Story 1: an evicted container that obeys SIGTERM exits with 143, and the JobSet restarts."""
-    job_set = JobSet.ready(world, "story1.yaml")
+    job_set = JobSet.ready(world, "story1.yaml", behaviour="run forever")
     world.inject(EvictPod(job_set.pods_of("buggy-job-0")))
     job_set.ready_again(1)
 
@@ -65,7 +65,7 @@ def pod_is_evicted(world: World) -> None:
 @scenario(arms=["JS-042", "JS-041"], nodes=2, alone=True)
 def node_is_lost(world: World) -> None:
     """Story 1: a pod whose node is gone has no exit code, and the JobSet restarts."""
-    job_set = JobSet.ready(world, "story1.yaml")
+    job_set = JobSet.ready(world, "story1.yaml", behaviour="run forever")
     its_pod = PodChoice(owner=job_set.job("buggy-job-0"))
     node = NodeChoice(hosting=its_pod)
     world.inject(NodeLost(node))
@@ -83,14 +83,14 @@ def any_failure_restarts_all_workers(world: World) -> None:
 @scenario(arms=["JS-044", "JS-045"])
 def maintenance_restarts_without_limit(world: World) -> None:
     """Story 3: more maintenance than maxRestarts restarts the JobSet each time."""
-    job_set = JobSet.submit(world, "story3.yaml")
+    job_set = JobSet.submit(world, "story3.yaml", behaviour="run forever")
     _fail_each(world, job_set, "workers-0", (MAINTENANCE,) * 12)
 
 
 @scenario(arms=["JS-028", "JS-044", "JS-045"])
 def maintenance_and_bugs_alternate(world: World) -> None:
     """Story 3: maintenance between other failures leaves them their ten restarts."""
-    job_set = JobSet.submit(world, "story3.yaml")
+    job_set = JobSet.submit(world, "story3.yaml", behaviour="run forever")
     _fail_each(world, job_set, "workers-0", (MAINTENANCE, 1) * 10)
     job_set.fail("workers-0", MAINTENANCE)
     job_set.ready_again(21)
@@ -101,7 +101,7 @@ def maintenance_and_bugs_alternate(world: World) -> None:
 @scenario(arms=["JS-026", "JS-028", "JS-061"])
 def workers_and_parameter_servers(world: World) -> None:
     """Story 4: workers restart the JobSet without limit, parameter servers three times."""
-    job_set = JobSet.submit(world, "story4.yaml")
+    job_set = JobSet.submit(world, "story4.yaml", behaviour="run forever")
     names = ("workers-2", "parameter-server-0", "workers-0", "workers-1") * 3
     for times, name in enumerate(names, start=1):
         world.until(job_set.is_ready())
@@ -115,7 +115,7 @@ def workers_and_parameter_servers(world: World) -> None:
 @scenario(arms=["JS-070", "JS-074", "JS-076"], nodes=5, gpus=2)
 def workers_restart_without_their_driver(world: World) -> None:
     """Future story 1: a worker restarts all workers and not the driver; the driver, all of them."""
-    its = JobSet.submit(world, "future1.yaml")
+    its = JobSet.submit(world, "future1.yaml", behaviour="run forever")
     its.fail_until_partly_restarted("gpu-workers-2")
     its.fail_until_restarted("driver-0")
     world.until(its.is_ready())
