@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         violated,
     )
     from conformance.norm.claim import Claim, Decision, Level, Source
+    from conformance.norm.view import ObjectRun, ObjectView
     from conformance.norm.words import when
     from conformance.scenario_type import scenario
     from conformance.suite import KindUse, PlainDurations, Settings, Suite
@@ -94,6 +95,10 @@ _STANDS_IN = {
         "unless_given_up",
         "violated",
     ),
+    "conformance.norm.view": (
+        "ObjectRun",
+        "ObjectView",
+    ),
     "conformance.norm.words": ("when",),
     "conformance.history": (
         "History",
@@ -131,6 +136,8 @@ __all__ = [
     "Lane",
     "Level",
     "Moment",
+    "ObjectRun",
+    "ObjectView",
     "Obligation",
     "Obligations",
     "OperatorView",

@@ -9,6 +9,7 @@ obligation, which was met, was violated, or stays undecided. A tour:
 - `outcomes`: values that the norm allows, also where it leaves a race open.
 - `livelock`: an operator that writes on and makes no progress.
 - `shared`: what several checkers ask is worked out once.
+- `view`: the objects of a kind in a history, the subjects of most suites' claims.
 - `checker`: how a generator becomes the `judge` of a claim, and obligations a verdict.
 
 What these rules share: bounds from above give the controller the latency that the header

@@ -14,9 +14,9 @@ import conformance
 ROOT = Path(__file__).parents[2]
 PUBLIC = """
 Claim ClaimDetails Condition Decision Fate Handle History Judging KindUse Lane Level Moment
-Obligation Obligations OperatorView PlainDurations Settings Source State Subject Suite Tone Track
-World during eventually exactly lane_of met never not_before one_of operator_away scenario shared
-snapshots undecided unless_given_up violated when
+ObjectRun ObjectView Obligation Obligations OperatorView PlainDurations Settings Source State
+Subject Suite Tone Track World during eventually exactly lane_of met never not_before one_of
+operator_away scenario shared snapshots undecided unless_given_up violated when
 """
 
 

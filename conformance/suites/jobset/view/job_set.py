@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
-from conformance.editions import edition_of, told_by
-from conformance.history import History, Moment, Track
-from conformance.history.operator import OperatorView
+from conformance.history import Moment, Track
+from conformance.norm.view import ObjectRun
 from conformance.suites.jobset.api import INDEX_LABEL, REPLICATED_JOB_LABEL, RESTART_ATTEMPT
 from conformance.suites.jobset.kind import JobSetState, JobState
 from conformance.suites.jobset.view.snapshots import Snapshot
@@ -136,27 +135,8 @@ class Failure:
         return parse_rfc3339(found["lastTransitionTime"])
 
 
-def edition_of_history(history: History) -> str:
-    """The edition of the norm that a history is judged by."""
-    return edition_of("jobset", told_by(history.header))
-
-
-class JobSetRun:
+class JobSetRun(ObjectRun):
     """One JobSet's way through a history."""
-
-    def __init__(self, history: History, operator: OperatorView, track: Track) -> None:
-        self.history = history
-        self.operator = operator
-        self.track = track
-        self.answers: dict[tuple[Any, ...], Any] = {}
-
-    def __str__(self) -> str:
-        return f"jobset/{self.track.name}"
-
-    @cached_property
-    def edition(self) -> str:
-        """The edition of the norm that it is judged by."""
-        return edition_of_history(self.history)
 
     @cached_property
     def snapshots(self) -> tuple[Snapshot, ...]:
