@@ -38,6 +38,7 @@ NO_ACTION: Final = {"onJobFailureReasons": [BY_POLICY]}
 
 @scenario(
     arms=["JS-004"],
+    kills="no-action",
     cases={
         "of-another-api": rule("Ignore"),
         "in-lower-case": rule("failJobSet"),
@@ -53,6 +54,7 @@ def action_is_unknown(world: World, wrong: Mapping[str, Any]) -> None:
 
 @scenario(
     arms=["JS-007"],
+    kills="any-case",
     cases={
         "of-a-pod": ["Evicted"],
         "in-lower-case": ["podFailurePolicy"],
@@ -65,14 +67,14 @@ def reason_is_unknown(world: World, reasons: list[str]) -> None:
     _submit_and_delete(world, job_set([replicated_job("w")], [rule(FAIL_JOB_SET, reasons)]))
 
 
-@scenario(arms=["JS-006"])
+@scenario(arms=["JS-006"], kills="reasons-repeat")
 def reason_is_listed_twice(world: World) -> None:
     """The reasons of a rule are a set: one that stands there twice is refused."""
     reasons = [BY_POLICY, BY_BACKOFF, BY_POLICY]
     _submit_and_delete(world, job_set([replicated_job("w")], [rule(FAIL_JOB_SET, reasons)]))
 
 
-@scenario(arms=["JS-009"])
+@scenario(arms=["JS-009"], kills="targets-repeat")
 def target_is_listed_twice(world: World) -> None:
     """The targets of a rule are a set: one that stands there twice is refused."""
     jobs = [replicated_job("w"), replicated_job("driver")]
@@ -88,7 +90,7 @@ def target_is_missing(world: World, target: str) -> None:
     )
 
 
-@scenario(arms=["JS-046"])
+@scenario(arms=["JS-046"], kills="any-target-is-admitted")
 def story4_as_it_is_written(world: World) -> None:
     """The manifest of story 4 is refused as the norm has it."""
     _submit_and_delete(world, JobSet.manifest(world, "story4_with_one_image.yaml"))
@@ -117,6 +119,7 @@ def _of_the_first_future_story(
 
 @scenario(
     arms=["JS-110"],
+    kills="any-resource-is-admitted",
     cases={
         "placeholder": _of_the_first_future_story("{{topologyDomain}}"),
         "domain-of-two-names": _of_the_first_future_story("example.com/rack/row"),
@@ -193,7 +196,7 @@ CHANGES: Final[Mapping[str, Any]] = {
 }
 
 
-@scenario(arms=["JS-022", "JS-096"], cases=CHANGES)
+@scenario(arms=["JS-022", "JS-096"], kills="policy-is-removed", cases=CHANGES)
 def policy_is_changed(world: World, case: tuple[dict[str, Any], dict[str, Any] | None]) -> None:
     """The policy of a running JobSet stays what it is, whatever its user asks for, and decides."""
     before, after = case
@@ -220,7 +223,7 @@ def policy_is_changed_while_suspended(world: World) -> None:
     world.until(its.has_failed())
 
 
-@scenario(arms=["JS-027", "JS-096"])
+@scenario(arms=["JS-027", "JS-096"], kills="policy-is-added")
 def policy_is_added(world: World) -> None:
     """A JobSet that was created without a policy gets none later, and fails by its first Job."""
     its = JobSet.ready(world, job_set([replicated_job("w", 2)], None))
@@ -259,7 +262,7 @@ def replicated_jobs_are_changed(world: World, asked: list[dict[str, Any]]) -> No
     world.until(its.has_started("w-0"))
 
 
-@scenario(arms=["JS-109"], cases=OTHER_JOBS)
+@scenario(arms=["JS-109"], kills="suspended-ones-are-open", cases=OTHER_JOBS)
 def replicated_jobs_are_changed_while_suspended(world: World, asked: list[dict[str, Any]]) -> None:
     """A JobSet that is suspended is resumed with the Jobs that it had."""
     jobs = [replicated_job("w", 2), replicated_job("v")]

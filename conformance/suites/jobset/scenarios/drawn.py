@@ -46,7 +46,11 @@ def policy_is_drawn(world: World, number: int) -> None:
     _run(world, Random(number), ACTIONS, together=(1,))
 
 
-@scenario(arms=["JS-090"], cases={f"{number:02}": number for number in range(1, 13)})
+@scenario(
+    arms=["JS-090"],
+    kills="empty-lists-match-nothing",
+    cases={f"{number:02}": number for number in range(1, 13)},
+)
 def policy_with_future_actions_is_drawn(world: World, number: int) -> None:
     """Failures are answered by a policy that was drawn, with the actions of the future work."""
     _run(world, Random(1_000 + number), FUTURE_ACTIONS, together=(1, 1, 2))

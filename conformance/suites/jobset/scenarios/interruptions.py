@@ -92,7 +92,7 @@ def deletions_are_refused(world: World) -> None:
     its.ready_again(1)
 
 
-@scenario(arms=["JS-001", "JS-091"])
+@scenario(arms=["JS-001", "JS-091"], kills="refused-deletes-are-forgotten")
 def deletions_are_refused_for_a_while(world: World) -> None:
     """A deletion that an API server refuses for a minute is asked for again, although nothing else
     happens meanwhile."""
@@ -169,7 +169,7 @@ def failure_before_a_suspension(world: World, action: Any) -> None:
     world.until(its.is_ready())
 
 
-@scenario(arms=["JS-099"])
+@scenario(arms=["JS-099"], kills="failed-ones-have-succeeded")
 def failure_before_a_lasting_suspension(world: World) -> None:
     """A JobSet says that it is suspended, and a Job of it has failed together with that."""
     its = _running(world, [ACTIONS["counted"]])
@@ -239,6 +239,7 @@ def failure_and_any_success_at_once(world: World) -> None:
 
 @scenario(
     arms=["JS-003"],
+    kills="suspended-success-counts",
     cases={
         "all": {"operator": "All", "targetReplicatedJobs": ["w"]},
         "any": {"operator": "Any"},

@@ -60,6 +60,7 @@ def all_are_left_failed(world: World, policy: dict[str, object]) -> None:
 
 @scenario(
     arms=["JS-072"],
+    kills="completes-beside-failed",
     cases={
         "any-of-all": {"operator": "Any"},
         "all-of-one": {"operator": "All", "targetReplicatedJobs": ["v"]},
@@ -118,7 +119,7 @@ def left_failed_job_has_a_ttl(world: World, failing: tuple[str, ...]) -> None:
     world.until(its.has_completed())
 
 
-@scenario(arms=["JS-072", "JS-105"])
+@scenario(arms=["JS-072", "JS-105"], kills="left-failed-comes-back")
 def left_failed_job_is_gone(world: World) -> None:
     """The others run on when the TTL of a Job that is left failed has it deleted."""
     workers = replicated_job("w", 3, ttlSecondsAfterFinished=SEEN_SECONDS)
@@ -213,6 +214,7 @@ def left_failed_job_restarts_with_its_replicated_job(world: World) -> None:
 
 @scenario(
     arms=["JS-072"],
+    kills="all-that-never-start-count",
     cases={
         "all-of-others": ("All", ["w"], "Completed"),
         "any-of-others": ("Any", ["w"], "Completed"),

@@ -64,6 +64,7 @@ def unmatched_failure_restarts(world: World, rules: list[Any]) -> None:
 
 @scenario(
     arms=["JS-005"],
+    kills="first-reason-only",
     cases={
         "the-only-one": [BY_POLICY],
         "the-last-of-all": [
@@ -242,7 +243,7 @@ def lists_are_empty(world: World) -> None:
     world.until(its.is_ready())
 
 
-@scenario(arms=["JS-005", "JS-008"])
+@scenario(arms=["JS-005", "JS-008"], kills="half-a-match")
 def reason_stands_in_two_rules(world: World) -> None:
     """Several rules may name one reason, each for other targets."""
     rules = [rule(FAIL_JOB_SET, [BY_BACKOFF], ["v"]), rule(RESTART_UNCOUNTED, [BY_BACKOFF], ["w"])]

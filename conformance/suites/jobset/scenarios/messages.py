@@ -23,8 +23,7 @@ OF_ANOTHER = "exit code 3 matching"
 
 
 @scenario(
-    arms=["JS-003"],
-    cases={"any-reason": [], "listed-reason": [BY_POLICY]},
+    arms=["JS-003"], kills="any-message", cases={"any-reason": [], "listed-reason": [BY_POLICY]}
 )
 def message_is_not_matched(world: World, reasons: Sequence[str]) -> None:
     """A rule whose expression is not in the message does not match, whatever its reasons are."""
@@ -35,6 +34,7 @@ def message_is_not_matched(world: World, reasons: Sequence[str]) -> None:
 
 @scenario(
     arms=["JS-005", "JS-020", "JS-060"],
+    kills="whole-message-only",
     cases={
         "part": [OF_THE_FAILURE],
         "whole": [f"^Container main for pod .* failed with {OF_THE_FAILURE} FailJob rule .*$"],

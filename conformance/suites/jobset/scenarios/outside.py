@@ -96,7 +96,11 @@ def job_is_taken_away(world: World, is_given_back: bool) -> None:
     world.until(its.is_ready())
 
 
-@scenario(arms=["JS-112"], cases={"counted": rule(RESTART_JOB_SET), "uncounted": UNCOUNTED})
+@scenario(
+    arms=["JS-112"],
+    kills="changes-any-namesake",
+    cases={"counted": rule(RESTART_JOB_SET), "uncounted": UNCOUNTED},
+)
 def job_is_replaced_unseen(world: World, action: Any) -> None:
     """A Job that a restart has to replace goes, and another client's has its name before the
     controller learns of either: that one stays."""
@@ -148,7 +152,7 @@ def fail_and_delete_unseen(world: World, its: JobSet, name: str) -> None:
     world.until(its.is_ready())
 
 
-@scenario(arms=["JS-001", "JS-091", "JS-108"])
+@scenario(arms=["JS-001", "JS-091", "JS-108"], kills="manages-all")
 def another_controller_manages_one(world: World) -> None:
     """A JobSet that `spec.managedBy` gives to another controller is left alone beside one that
     restarts."""
@@ -293,7 +297,7 @@ def _none_of(limited: str) -> dict[str, Any]:
     }
 
 
-@scenario(arms=["JS-093"])
+@scenario(arms=["JS-093"], kills="failed-goes-on")
 def failed_job_has_a_ttl(world: World) -> None:
     """A failed Job that its TTL deletes from a JobSet that has failed does not come back."""
     workers = replicated_job("w", 2, ttlSecondsAfterFinished=SEEN_SECONDS)
@@ -326,7 +330,7 @@ def jobset_has_a_ttl(world: World, seconds: int) -> None:
     world.until(its.is_gone())
 
 
-@scenario(arms=["JS-093"])
+@scenario(arms=["JS-093"], kills="ttl-is-ignored")
 def jobset_has_a_ttl_and_was_suspended(world: World) -> None:
     """The TTL of a JobSet begins when it ends, whatever its conditions said before."""
     workers = replicated_job("w", 2, behaviour="run 5s, exit 0")

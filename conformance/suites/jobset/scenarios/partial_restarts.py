@@ -199,7 +199,9 @@ def suspension_between_partial_restarts(world: World, only: dict[str, object]) -
     world.until(its.has_failed())
 
 
-@scenario(arms=["JS-073"], cases={"job": OF_ONE, "replicated-job": OF_WORKERS})
+@scenario(
+    arms=["JS-073"], kills="endless-back-off", cases={"job": OF_ONE, "replicated-job": OF_WORKERS}
+)
 def back_off_doubles(world: World, only: dict[str, object]) -> None:
     """A Job that always fails comes back later each time, a minute later at most."""
     workers = replicated_job("w", behaviour="run 1s, exit 1")
@@ -207,7 +209,11 @@ def back_off_doubles(world: World, only: dict[str, object]) -> None:
     world.until(its.has_failed())
 
 
-@scenario(arms=["JS-073"], only_simulated="its Job runs for more than ten minutes")
+@scenario(
+    arms=["JS-073"],
+    kills="lasting-back-off",
+    only_simulated="its Job runs for more than ten minutes",
+)
 def back_off_begins_again(world: World) -> None:
     """A Job that has run for more than ten minutes comes back as after its first failure."""
     its = JobSet.submit(world, job_set([replicated_job("w")], [OF_ONE], max_restarts=9))
@@ -231,7 +237,12 @@ def back_off_goes_on_after_nine_minutes(world: World) -> None:
     its.ready_again(partly=7)
 
 
-@scenario(arms=["JS-076"], nodes=4, cases={"job": OF_ONE, "replicated-job": OF_WORKERS})
+@scenario(
+    arms=["JS-076"],
+    kills="domains-are-shared-later",
+    nodes=4,
+    cases={"job": OF_ONE, "replicated-job": OF_WORKERS},
+)
 def domains_stay_exclusive(world: World, only: dict[str, object]) -> None:
     """Jobs that restart get a node of their own again, of which a further one is free."""
     workers = replicated_job("w", 3, parallelism=3, completions=3)
@@ -268,7 +279,7 @@ def restart_of_all_gives_nothing_back(world: World) -> None:
     world.until(its.has_failed())
 
 
-@scenario(arms=["JS-073", "JS-097"])
+@scenario(arms=["JS-073", "JS-097"], kills="restart-of-all-ends-the-back-off")
 def restart_of_all_leaves_the_back_off(world: World) -> None:
     """A restart of the whole JobSet has the back-off of a Job go on where it was."""
     jobs = [replicated_job("driver", **failing_by_policy()), replicated_job("w")]
@@ -310,7 +321,7 @@ def job_restarts_after_its_replicated_job(world: World) -> None:
     world.until(its.is_ready())
 
 
-@scenario(arms=["JS-073", "JS-097"])
+@scenario(arms=["JS-073", "JS-097"], kills="back-off-is-forgotten")
 def controller_dies_between_back_offs(world: World) -> None:
     """A controller that dies between partial restarts knows how often the Job has failed."""
     its = JobSet.submit(world, job_set([replicated_job("w")], [OF_ONE], max_restarts=9))
@@ -334,7 +345,11 @@ def short_back_off_beside_a_long_one(world: World, only: dict[str, object]) -> N
     world.until(its.is_ready())
 
 
-@scenario(arms=["JS-073"], only_simulated="its JobSet is suspended for more than ten minutes")
+@scenario(
+    arms=["JS-073"],
+    kills="age-is-running",
+    only_simulated="its JobSet is suspended for more than ten minutes",
+)
 def back_off_goes_on_after_a_suspension(world: World) -> None:
     """A Job that came back suspended has not been running, and its back-off goes on."""
     its = JobSet.submit(world, job_set([replicated_job("w")], [OF_ONE], max_restarts=9))
@@ -364,7 +379,11 @@ def job_set_fails_before_a_restart_is_carried_out(world: World) -> None:
     world.wait(MINUTE)
 
 
-@scenario(arms=["JS-073", "JS-097"], cases={"at-once": 0, "before-its-end": 7 * SECOND})
+@scenario(
+    arms=["JS-073", "JS-097"],
+    kills="suspension-ends-the-back-off",
+    cases={"at-once": 0, "before-its-end": 7 * SECOND},
+)
 def resumed_within_a_back_off(world: World, after_us: int) -> None:
     """A suspension ends no back-off: a Job that is resumed within its back-off waits for its
     end."""

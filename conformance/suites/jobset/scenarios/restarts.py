@@ -35,7 +35,7 @@ def all_replicated_jobs_restart(world: World, action: str) -> None:
 
 @scenario(
     arms=["JS-001", "JS-091", "JS-094"],
-    # The first case is the one that tells the strategies apart.
+    kills="creates-before-all-are-gone",
     cases={
         "BlockingRecreate": ("BlockingRecreate", RESTART_JOB_SET),
         "BlockingRecreate-uncounted": ("BlockingRecreate", RESTART_UNCOUNTED),
@@ -140,7 +140,7 @@ def evicted_often_after_a_restart(world: World) -> None:
         world.until(its.is_ready())
 
 
-@scenario(arms=["JS-001", "JS-047"])
+@scenario(arms=["JS-001", "JS-047"], kills="completed-run-again")
 def one_job_is_slow_after_a_restart(world: World) -> None:
     """While one Job of a restart starts slowly, nothing is asked for again that is there or has
     been."""
@@ -175,7 +175,7 @@ ORDERS: Final[Mapping[str, tuple[dict[str, Any], dict[str, Any]]]] = {
 }
 
 
-@scenario(arms=["JS-001", "JS-091"], cases=ORDERS)
+@scenario(arms=["JS-001", "JS-091"], kills="waiting-jobs-stay-away", cases=ORDERS)
 def replicated_jobs_wait_for_others(
     world: World, order: tuple[dict[str, Any], dict[str, Any]]
 ) -> None:

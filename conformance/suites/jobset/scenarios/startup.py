@@ -66,7 +66,7 @@ def later_jobs_wait_for_all_pods(world: World, earlier: dict[str, Any]) -> None:
     JobSet.ready(world, job_set([earlier, replicated_job("w", 2)], [COUNTED], **IN_ORDER))
 
 
-@scenario(arms=["JS-100"], cases=ORDERS)
+@scenario(arms=["JS-100"], kills="missing-jobs-are-not-awaited", cases=ORDERS)
 def earlier_job_is_missing(world: World, case: tuple[list[dict[str, Any]], dict[str, Any]]) -> None:
     """Jobs wait for all that come before them, also for one whose name is taken at first."""
     world.inject(CreateObject(foreign_job("a-driver-1")))

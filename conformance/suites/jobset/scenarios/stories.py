@@ -87,7 +87,7 @@ def maintenance_restarts_without_limit(world: World) -> None:
     _fail_each(world, job_set, "workers-0", (MAINTENANCE,) * 12)
 
 
-@scenario(arms=["JS-028", "JS-044", "JS-045"])
+@scenario(arms=["JS-028", "JS-044", "JS-045"], kills="all-restarts-spend")
 def maintenance_and_bugs_alternate(world: World) -> None:
     """Story 3: maintenance between other failures leaves them their ten restarts."""
     job_set = JobSet.submit(world, "story3.yaml", behaviour="run forever")

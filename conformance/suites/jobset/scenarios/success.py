@@ -23,6 +23,7 @@ OF_SPARE: Final = {"targetReplicatedJobs": ["spare"]}
 
 @scenario(
     arms=["JS-098", "JS-102"],
+    kills="success-of-all-is-asked",
     cases={
         "all": (None, ("w-0", "v-0", "w-1")),
         "all-of-one": ({**ALL, **OF_W}, ("w-0", "w-1")),
@@ -97,7 +98,7 @@ def success_of_a_job_that_restarts(world: World) -> None:
     world.until(its.has_completed())
 
 
-@scenario(arms=["JS-098"])
+@scenario(arms=["JS-098"], kills="completes-without-missing-jobs")
 def success_of_a_later_job_is_awaited(world: World) -> None:
     """A JobSet does not complete before the Jobs that wait for others have succeeded, too."""
     jobs = [replicated_job("first"), replicated_job("then")]

@@ -44,7 +44,7 @@ def jobset_is_created_suspended(world: World) -> None:
     world.until(its.is_ready())
 
 
-@scenario(arms=["JS-099", "JS-104"])
+@scenario(arms=["JS-099", "JS-104"], kills="resumes-where-it-was")
 def queue_places_its_pods(world: World) -> None:
     """A JobSet is resumed after a queue has said on which nodes its pods are to run."""
     its = JobSet.submit(world, job_set([replicated_job("w", 2)], [COUNTED], suspend=True))

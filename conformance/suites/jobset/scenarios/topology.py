@@ -46,6 +46,7 @@ def other_pods_are_everywhere(world: World) -> None:
 
 @scenario(
     arms=["JS-076"],
+    kills="namesakes-share-domains",
     nodes=3,
     namespaces=("other",),
     cases={"of-one-namespace": "", "of-two-namespaces": "other"},

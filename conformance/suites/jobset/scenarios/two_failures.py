@@ -50,7 +50,7 @@ def _answered(its: JobSet) -> Condition:
     return its.has_failed() | its.is_ready()
 
 
-@scenario(arms=["JS-002", "JS-008", "JS-061"], cases=ORDERS)
+@scenario(arms=["JS-002", "JS-008", "JS-061"], kills="latest-failure-first", cases=ORDERS)
 def seen_at_once(world: World, rules: list[Any]) -> None:
     """Of two failures that happened while no controller ran, the earlier one decides."""
     its = _running(world, rules)
