@@ -129,6 +129,14 @@ def test_the_grace_period_leaves_the_time_that_stopping_takes(
     assert played(line, **own)["terminationGracePeriodSeconds"] == seconds
 
 
+def test_the_grace_period_is_the_same_where_no_kubelet_is_real() -> None:
+    template = {"spec": {"containers": [{"name": "main", "image": "m"}]}}
+    job = expand(with_behaviour({"kind": "Job", "spec": {"template": template}}, "stop 2m"))
+    for containers in (None, REAL):
+        tailored = ManifestForRun("run-0", containers).tailored({"apiVersion": "batch/v1", **job})
+        assert tailored["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] == 150
+
+
 def test_a_missing_image_is_nobodys() -> None:
     containers = played("image missing")["containers"]
     assert [each["image"] for each in containers] == [MISSING_IMAGE, "example.com/tools:1"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fixtures.behaviour import expand
+from conformance.pod_templates import map_pods
+from fixtures.behaviour import expand, with_time_to_stop
 from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
 from vocabulary import history
 from vocabulary.clock import SECOND, Micros
@@ -36,7 +37,9 @@ class Lab:
         return self.cluster.api.handle(request, actor)
 
     def create(self, obj: Object, actor: str = "user") -> Any:
-        return self.handle(Create(kind_of(obj), expand(obj), DEFAULT, name_of(obj)), actor)
+        """Its pods get the time to stop that they need, as those of scenarios do."""
+        played = map_pods(expand(obj), with_time_to_stop)
+        return self.handle(Create(kind_of(obj), played, DEFAULT, name_of(obj)), actor)
 
     def patch(self, kind: Kind, name: str, body: Any, **options: Any) -> Any:
         namespace = DEFAULT if kind.namespaced else ""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.behaviour import BehaviourError, expand, parse_behaviour
+from fixtures.behaviour import BehaviourError, expand, parse_behaviour, with_time_to_stop
 from tests.simulated_controllers.lab import job, pod
 from vocabulary.objects import annotations_of
 
@@ -88,3 +88,28 @@ def test_pod_templates_are_found_however_deep() -> None:
 
 def test_an_object_without_a_behaviour_stays_as_it_is() -> None:
     assert expand(job()) == job()
+
+
+@pytest.mark.parametrize(
+    ("line", "own", "seconds"),
+    [
+        ("stop 2m", None, 150),
+        ("stop 1500ms", None, 32),
+        ("stop 2m", 5, 5),
+        ("stop 2m", 0, 0),
+        ("run 5s, exit 3", None, None),
+        ("never stop", None, None),
+    ],
+)
+def test_a_pod_gets_the_time_to_stop_that_its_behaviour_needs_unless_it_has_its_own(
+    line: str, own: int | None, seconds: int | None
+) -> None:
+    obj = expand(pod(behaviour=line, terminationGracePeriodSeconds=own))
+    assert with_time_to_stop(obj)["spec"].get("terminationGracePeriodSeconds") == seconds
+
+
+def test_a_time_to_stop_that_is_none_is_refused_by_its_name() -> None:
+    obj = pod()
+    obj["metadata"]["annotations"] = {"assay.dev/term-for": "soon"}
+    with pytest.raises(BehaviourError, match=r"assay\.dev/term-for: .*soon"):
+        with_time_to_stop(obj)

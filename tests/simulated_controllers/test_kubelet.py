@@ -8,7 +8,7 @@ import pytest
 
 from fixtures.simulated.mistakes import SimulationError
 from tests.simulated_controllers.lab import Lab, condition_status, pod
-from vocabulary.clock import MILLISECOND, SECOND
+from vocabulary.clock import MILLISECOND, SECOND, Micros
 from vocabulary.kinds import NODE, POD
 from vocabulary.objects import condition, get_path
 
@@ -181,6 +181,95 @@ def test_a_pod_takes_its_time_to_stop() -> None:
     lab.delete(POD, "p")
     gone_us = lab.until(lambda: lab.get(POD, "p") is None)
     assert 65 * SECOND <= gone_us <= 65 * SECOND + 50 * MILLISECOND
+
+
+def killed(lab: Lab, name: str = "p") -> tuple[Micros, tuple[int, str]]:
+    """When a pod was seen to have ended, since the run began, and how its container did."""
+    write = next(
+        write
+        for write in lab.writes(POD, name=name)
+        if get_path(write.object, "status.phase") in ("Failed", "Succeeded")
+    )
+    how = get_path(write.object, "status.containerStatuses.0.state.terminated")
+    return write.t, (how["exitCode"], how["reason"])
+
+
+@pytest.mark.parametrize(
+    ("own", "asked", "lasts"),
+    [(None, None, 30), (5, None, 5), (90, 7, 7), (5, 7, 7), (90, 1, 2)],
+    ids=["default", "own", "shorter-on-request", "longer-on-request", "a-minimum"],
+)
+def test_a_container_is_killed_when_its_grace_period_is_over(
+    own: int | None, asked: int | None, lasts: int
+) -> None:
+    lab = Lab()
+    lab.create(pod(terminationGracePeriodSeconds=own))
+    lab.annotate("p", {"assay.dev/term-for": "10m", "assay.dev/term-exit": "0"})
+    lab.run(5)
+    lab.delete(POD, "p", grace_period_seconds=asked)
+    lab.until(lambda: lab.get(POD, "p") is None)
+    ended_us, how = killed(lab)
+    assert how == (137, "Error")
+    assert (5 + lasts) * SECOND <= ended_us <= (5 + lasts) * SECOND + 50 * MILLISECOND
+
+
+def test_a_container_that_stops_within_its_grace_period_ends_as_it_wants_to() -> None:
+    lab = Lab()
+    lab.create(pod(terminationGracePeriodSeconds=20, behaviour="stop 19s, stop exit 0"))
+    lab.run(5)
+    lab.delete(POD, "p")
+    lab.until(lambda: lab.get(POD, "p") is None)
+    ended_us, how = killed(lab)
+    assert how == (0, "Completed")
+    assert 24 * SECOND <= ended_us <= 24 * SECOND + 50 * MILLISECOND
+
+
+@pytest.mark.parametrize(
+    ("again", "ends"), [(90, 65), (30, 50), (10, 22)], ids=["longer", "shorter", "over-already"]
+)
+def test_4_12_another_deletion_shortens_the_grace_period_and_prolongs_none(
+    again: int, ends: int
+) -> None:
+    """A kubelet that hears of a shorter one grants it anew, as of then."""
+    lab = Lab()
+    lab.create(pod(terminationGracePeriodSeconds=60))
+    lab.annotate("p", {"assay.dev/term-for": "10m"})
+    lab.run(5)
+    lab.delete(POD, "p")
+    lab.run(15)
+    lab.delete(POD, "p", grace_period_seconds=again)
+    lab.until(lambda: lab.get(POD, "p") is None)
+    ended_us, how = killed(lab)
+    assert how == (137, "Error")
+    assert ends * SECOND <= ended_us <= ends * SECOND + 50 * MILLISECOND
+
+
+def test_a_container_whose_pod_is_forced_and_held_is_killed_after_two_seconds() -> None:
+    lab = Lab()
+    obj = pod()
+    obj["metadata"]["finalizers"] = ["example.com/hold"]
+    lab.create(obj)
+    lab.annotate("p", {"assay.dev/term-for": "10m"})
+    lab.run(5)
+    lab.delete(POD, "p", grace_period_seconds=0)
+    lab.run(1)
+    assert lab.phase() == "Running"
+    lab.run(2)
+    assert terminated(lab) == (137, "Error")
+
+
+def test_a_kubelet_that_was_down_grants_the_whole_grace_period() -> None:
+    lab = Lab(nodes=1)
+    lab.create(pod(terminationGracePeriodSeconds=20))
+    lab.annotate("p", {"assay.dev/term-for": "10m"})
+    lab.run(5)
+    lab.delete(POD, "p")
+    lab.run(15)
+    lab.processes.kill("kubelet/n0")
+    lab.run(10)
+    lab.processes.start("kubelet/n0")
+    lab.until(lambda: lab.get(POD, "p") is None)
+    assert 50 * SECOND <= killed(lab)[0] <= 51 * SECOND
 
 
 def test_a_pod_that_never_stops_goes_only_when_it_is_let_go_or_forced() -> None:

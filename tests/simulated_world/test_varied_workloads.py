@@ -22,7 +22,7 @@ VARIED = """\
 seed: 11
 scenario: appwrapper/detection/job-retries-by-itself
 workload: {appwrapper: a, name: b.c, replicas: 3, completions: 4, backoff: 0, restart: OnFailure, \
-behaviour: 'run 20s, exit 0', parameters: {failureGracePeriodDuration: 7s}, beside: [\
+behaviour: 'run 20s, stop 2m', parameters: {failureGracePeriodDuration: 7s}, beside: [\
 {kind: ConfigMap, name: c}, {kind: Service, name: s}, {kind: Pod, name: p, is_prefix: true}, \
 {kind: Job, name: j}]}
 faults: []
@@ -53,7 +53,8 @@ def test_a_plan_gives_the_appwrapper_another_name_shape_and_parameters() -> None
     }
     assert get_path(work, "spec.template.spec.restartPolicy") == "OnFailure"
     pod = get_path(work, "spec.template")
-    assert annotations_of(pod)["assay.dev/behaviour"] == "run 20s, exit 0"
+    assert annotations_of(pod)["assay.dev/behaviour"] == "run 20s, stop 2m"
+    assert pod["spec"]["terminationGracePeriodSeconds"] == 150
     assert [(each["kind"], each["metadata"]) for each in beside[:2]] == [
         ("ConfigMap", {"name": "c"}),
         ("Service", {"name": "s"}),

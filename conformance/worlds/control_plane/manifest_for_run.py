@@ -9,7 +9,7 @@ from chaos.ground import FaultRefusedError
 from conformance.clean import RUN_LABEL
 from conformance.pod_templates import map_pods
 from conformance.suite import Durations
-from fixtures.behaviour import expand
+from fixtures.behaviour import expand, with_time_to_stop
 from fixtures.containers.pods import RealContainers, why_not
 from vocabulary.kinds import POD, Kind
 from vocabulary.objects import Object, get_path, labels_of, meta
@@ -51,7 +51,8 @@ class ManifestForRun:
             raise FaultRefusedError(problem)
 
     def _pod(self, pod: Object) -> dict[str, Any]:
-        played = pod if self.containers is None else self.containers.play(pod)
+        containers = self.containers
+        played = with_time_to_stop(pod) if containers is None else containers.play(pod)
         spec = played["spec"]
         selector = {**(spec.get("nodeSelector") or {}), RUN_LABEL: self.namespace}
         return {**played, "spec": {**spec, "nodeSelector": selector}}

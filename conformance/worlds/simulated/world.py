@@ -18,6 +18,7 @@ from conformance.bug import in_words
 from conformance.editions import of_run
 from conformance.implementation import SIMULATED_USERS, Implementation
 from conformance.manifests import load_manifests
+from conformance.pod_templates import map_pods
 from conformance.report.run_result import GIVEN_UP
 from conformance.scenario_type import Scenario
 from conformance.suite import Durations
@@ -29,7 +30,7 @@ from conformance.worlds.simulated.connection import Connection
 from conformance.worlds.simulated.in_process_host import InProcessHost
 from conformance.worlds.simulated.operator_process import OperatorProcess
 from conformance.worlds.simulated.processes import GroundProcesses
-from fixtures.behaviour import expand
+from fixtures.behaviour import expand, with_time_to_stop
 from fixtures.simulated.access.rules import Rules
 from fixtures.simulated.access.users import AUTHENTICATED, MASTERS, User, uid_of_actor
 from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
@@ -262,9 +263,9 @@ class SimulatedWorld(World):
         self.recorder.mark(mark, text)
 
     def prepare(self, obj: Object) -> dict[str, Any]:
-        expanded = expand(obj)
+        played = map_pods(expand(obj), with_time_to_stop)
         within = {"namespace": self.namespace} if self.served(kind_of(obj)).namespaced else {}
-        return {**expanded, "metadata": {**within, **expanded.get("metadata", {})}}
+        return {**played, "metadata": {**within, **played.get("metadata", {})}}
 
     # The end of a run.
 
