@@ -81,12 +81,12 @@ def every_pod_is_replaced_in_turn(world: World) -> None:
         "evicted": EvictPod(FIRST_POD),
         "driven-out": Taint(ITS_NODE, "example.com/maintenance", "now", "NoExecute"),
     },
+    kills="deleted-pods-have-completed",
 )
 def only_pod_exits_with_0_when_it_goes(world: World, strike: Fault) -> None:
     """A StatefulSet whose pod ends well because it has to go has not succeeded, and runs on.
 
     A finalizer keeps the pod visible, as its kubelet does where its volumes take long to unmount.
-    Kills `deleted-pods-have-completed`.
     """
     aw = AppWrapper.submit(
         world,
@@ -105,12 +105,9 @@ def only_pod_exits_with_0_when_it_goes(world: World, strike: Fault) -> None:
     world.wait(2 * parse_duration("1m"))
 
 
-@scenario(arms=["AW-046", "INV-9"])
+@scenario(arms=["AW-046", "INV-9"], kills="deleted-pods-have-completed")
 def pods_exit_with_0_before_their_rollout_goes_on(world: World) -> None:
-    """A Deployment whose old pods all ended well before the new ones exist has not succeeded.
-
-    Kills `deleted-pods-have-completed`.
-    """
+    """A Deployment whose old pods all ended well before the new ones exist has not succeeded."""
     shape = {"replicas": 1, "strategy": {"type": "Recreate"}}
     aw = AppWrapper.submit(world, appwrapper(deployment(shape)), behaviour=EXITS_WITH_0)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
