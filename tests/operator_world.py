@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
+from fixtures.simulated.controllers.settings import Settings
 from fixtures.simulated.store import Change
 from reference_controller.runtime.controller import Controller
 from reference_controller.runtime.operator import Operator, Pending
@@ -27,16 +28,16 @@ class OperatorWorld(ABC):
 
     def __init__(
         self,
-        crd: Object,
-        *,
+        *crds: Object,
         seed: int = 1,
         nodes: int | Iterable[NodeSpec] = 3,
         gpus: int = 0,
         cache_lag_us: Micros = 5 * MILLISECOND,
         latency_us: Micros = 1 * MILLISECOND,
+        settings: Settings | None = None,
     ) -> None:
         self.cluster = SimulatedCluster(
-            seed, nodes=nodes, gpus=gpus, crds=[crd], namespaces=[NAMESPACE]
+            seed, nodes=nodes, gpus=gpus, crds=crds, namespaces=[NAMESPACE], settings=settings
         )
         self.loop = self.cluster.loop
         self.cache_lag_us = cache_lag_us
@@ -58,17 +59,17 @@ class OperatorWorld(ABC):
         self.start()
 
     @abstractmethod
-    def controller_of_process(self) -> Controller:
-        """A new controller, with nothing in its memory."""
+    def controllers_of_process(self) -> tuple[Controller, ...]:
+        """New controllers, with nothing in their memory."""
 
     # the process
 
     def start(self) -> None:
         self._incarnation += 1
-        made = self.controller_of_process()
-        self.operator = Operator((made,))
-        kinds = {str(kind): kind for kind in made.watches}
-        for kind in made.watches:
+        made = self.controllers_of_process()
+        self.operator = Operator(made)
+        kinds = {str(kind): kind for each in made for kind in each.watches}
+        for kind in kinds.values():
             try:
                 listed = self._client(rq.List(kind)).items
             except ApiError:
@@ -143,8 +144,8 @@ class OperatorWorld(ABC):
             return None
         return found
 
-    def events(self) -> list[str]:
-        return [event["message"] for event in self.user(rq.List(EVENT, NAMESPACE)).items]
+    def events(self, namespace: str = NAMESPACE) -> list[str]:
+        return [event["message"] for event in self.user(rq.List(EVENT, namespace)).items]
 
     def until(self, done: Callable[[], bool], within_us: Micros = 3600 * SECOND) -> bool:
         reached = self.loop.run_until(done, self.loop.now_us + within_us)

@@ -172,6 +172,9 @@ class Reconciliation:
         except ApiError as error:
             if error.is_already_exists:
                 return (yield from self._name_taken(index, error))
+            if error.is_not_found:  # API servers do not say what they do not serve
+                message = f"{kind.kind} of {kind.api_version}: {error.message}"
+                error = ApiError(error.code, error.reason, message)
             answered = structs.replace(self.observer.glance(aw), looked_us=seen.now_us)
             return deciding.creation_failed(answered, error, self.rules)
         self.metrics.count("appwrapper_component_created_total", kind=str(kind))

@@ -49,9 +49,9 @@ class World(OperatorWorld):
         self.rules = rules or Rules()
         super().__init__(crd(), **more)
 
-    def controller_of_process(self) -> AppWrapperController:
+    def controllers_of_process(self) -> tuple[AppWrapperController]:
         self.controller = controller(self.config, self.rules, lambda: self.loop.now_us)
-        return self.controller
+        return (self.controller,)
 
     def submit(self, *components: Object, name: str = "a", **more: Any) -> None:
         annotations = {PREFIX + key: value for key, value in more.pop("annotations", {}).items()}

@@ -28,8 +28,8 @@ class World(OperatorWorld):
         (crd,) = MANIFESTS.objects("crd.yaml")
         super().__init__(crd, **more)
 
-    def controller_of_process(self) -> JobSetController:
-        return JobSetController(JobSetConfig(), self.rules)
+    def controllers_of_process(self) -> tuple[JobSetController]:
+        return (JobSetController(JobSetConfig(), self.rules),)
 
     def submit(self, *replicated_jobs: Object, name: str = "js", **spec: Any) -> None:
         self.user(rq.create(admitted(job_set(*replicated_jobs, name=name, **spec))))
