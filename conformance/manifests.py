@@ -6,22 +6,26 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from vocabulary.safe_yaml import load_all_yaml_file
 
 
 @lru_cache(maxsize=512)
-def _parsed(path: Path) -> tuple[dict[str, Any], ...]:
+def _parsed(path: Path) -> bytes:
+    """The documents as JSON, which cannot be changed, and is read a hundred times as fast."""
     documents = [document for document in load_all_yaml_file(path) if document]
     for document in documents:
         if "kind" not in document or "metadata" not in document:
             raise ValueError(f"{path}: every document needs apiVersion, kind and metadata")
-    return tuple(documents)
+    return msgspec.json.encode(documents)
 
 
 def load_manifests(path: Path) -> list[dict[str, Any]]:
-    """The documents of a manifest file, in order. They are shared: derive, never mutate.
+    """The documents of a manifest file, in order: new ones each time, which the caller may change.
 
     YamlError, which names file, line and column, for what is not plain data; a key that occurs
     twice in one mapping is refused, where other readers take the last one.
     """
-    return list(_parsed(path))
+    found: list[dict[str, Any]] = msgspec.json.decode(_parsed(path))
+    return found

@@ -82,3 +82,10 @@ def test_a_quantity_is_stored_in_its_one_canonical_form(given: str | float, stor
 def test_what_is_finer_than_a_thousandth_is_rounded_up() -> None:
     assert canonical_quantity("1.0001") == "1001m"
     assert canonical_quantity("1n") == "1m"
+
+
+def test_equal_numbers_are_printed_as_each_was_written_whichever_came_first() -> None:
+    canonical_quantity.cache_clear()
+    assert [canonical_quantity(10**16), canonical_quantity(1e16)] == ["10P", "10e15"]
+    canonical_quantity.cache_clear()
+    assert [canonical_quantity(1e16), canonical_quantity(10**16)] == ["10e15", "10P"]

@@ -71,6 +71,14 @@ def test_the_manifests_of_scenarios_are_these_with_the_second_image(
     )
 
 
+def test_what_a_scenario_changes_in_its_manifest_is_not_in_the_next_ones() -> None:
+    path = FOLDER / "story4.yaml"
+    (changed,) = load_manifests(path)
+    changed["spec"]["replicatedJobs"][0]["template"]["spec"]["parallelism"] = 77
+    (next_one,) = load_manifests(path)
+    assert next_one["spec"]["replicatedJobs"][0]["template"]["spec"]["parallelism"] != 77
+
+
 def test_a_placeholder_without_quotes_is_refused_with_its_line(tmp_path: Path) -> None:
     text = (FOLDER / "future1_as_written.yaml").read_text()
     path = tmp_path / "future1.yaml"
