@@ -365,3 +365,26 @@ def built_in_defaults(c: Dialogue) -> None:
         show=show,
     )
     c.delete(DEPLOYMENT, "a")
+
+
+@script("A kind without namespaces is not served in one, and its objects lose one.", ["4.5"])
+def namespace_of_cluster_scoped(c: Dialogue) -> None:
+    collection = "/apis/scheduling.k8s.io/v1/priorityclasses"
+    within = f"/apis/scheduling.k8s.io/v1/namespaces/{c.namespace}/priorityclasses"
+    name = "differential-scope"
+    obj = {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": name, "namespace": "elsewhere"},
+        "value": 1,
+    }
+    c.raw("POST", within, obj, label="create in a namespace")
+    c.raw("POST", collection, obj, label="create with a namespace", show=["metadata.namespace"])
+    c.raw("GET", f"{within}/{name}", label="get in a namespace")
+    c.raw("PUT", f"{collection}/{name}", obj, label="update with a namespace")
+    patch = {"metadata": {"namespace": "elsewhere"}}
+    merge = "application/merge-patch+json"
+    c.raw("PATCH", f"{collection}/{name}", patch, content_type=merge, label="patch a namespace")
+    c.raw("PATCH", f"{within}/{name}", patch, content_type=merge, label="patch in a namespace")
+    c.raw("DELETE", f"{within}/{name}", label="delete in a namespace")
+    c.raw("DELETE", f"{collection}/{name}", label="delete", show=["status"])
