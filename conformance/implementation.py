@@ -343,8 +343,22 @@ def _is_known(name: str, role: str, find: Callable[[str, str], Implementation | 
     return True
 
 
+def without_reference(roles: Iterable[str]) -> tuple[str, ...]:
+    """The roles for which no reference controller is registered: profiles fill them."""
+    known = programs.names()
+    return tuple(role for role in roles if role not in known)
+
+
 def implementation(name: str, role: str) -> Implementation:
     """`reference`, or `mutant:<name>`, of a role; raises UnknownImplementationError."""
+    if without_reference([role]):
+        shipped_here = ", ".join(_shipped_with(role))
+        raise UnknownImplementationError(
+            f"{role} has no reference controller, so nothing is known as {name!r} there; write the "
+            f"profile of an operator, --implementation {role}=mine.yaml (docs/profiles.md"
+            f"{f'; shipped: {shipped_here}' if shipped_here else ''}), or register a reference as "
+            f"{role} in the entry points assay.programs"
+        )
     program = programs.load(role)
     mutants = program.mutants
     if name == REFERENCE:
@@ -378,13 +392,19 @@ def implementation(name: str, role: str) -> Implementation:
     is_mutant = bool(mutant and mutants)
     names = mutants if is_mutant else (REFERENCE, *shipped, *mutants)
     hint = meant(mutant or name, names, lambda it: f"mutant:{it}" if it in mutants else it)
-    folders = suites()[role].folders if role in suites() else ()
-    of_suite = [each for each, path in shipped.items() if any(map(path.is_relative_to, folders))]
+    of_suite = _shipped_with(role)
     profiles = f"a shipped profile ({', '.join(of_suite)}), " if of_suite else ""
     raise UnknownImplementationError(
         f"unknown implementation {name!r}; {hint} Use reference, mutant:NAME (assay mutants "
         f"--list shows them), {profiles}or a profile's file, name.yaml"
     )
+
+
+def _shipped_with(role: str) -> list[str]:
+    """The profiles that come with the suite of a role."""
+    folders = suites()[role].folders if role in suites() else ()
+    shipped = shipped_profiles().items()
+    return [each for each, path in shipped if any(map(path.is_relative_to, folders))]
 
 
 _CONFIGS: dict[tuple[str, str], Any] = {}

@@ -117,7 +117,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(scope="session")
 def run_scenario(request: pytest.FixtureRequest) -> Iterator[RunScenario]:
     """Runs a scenario on the cluster that the options name, and judges it."""
-    from conformance.profiles.choosing import all_simulated, all_under_test
+    from conformance.profiles.choosing import all_simulated, all_under_test, unfilled
     from conformance.running.rearming import STRETCHES, unarmed
     from conformance.running.runner import run_one, run_really
     from conformance.scenarios import SCENARIOS
@@ -129,7 +129,8 @@ def run_scenario(request: pytest.FixtureRequest) -> Iterator[RunScenario]:
         yield lambda scenario: run_one(scenario, all_simulated(name, scenario.roles), seed)
         return
     roles = sorted({role for scenario in SCENARIOS.values() for role in scenario.roles})
-    under_test = all_under_test(name, roles)
+    missing = unfilled(name, roles)
+    under_test = all_under_test(name, [role for role in roles if role not in missing])
     with ExitStack() as until_end:
         # One run at a time, so each may have the cluster to itself.
         session = (

@@ -6,6 +6,7 @@ import pytest
 
 from conformance.as_tests.plugin import ClaimViolatedError, RunScenario
 from conformance.norm.claim import CLAIMS
+from conformance.profiles.choosing import unfilled
 from conformance.report.failures import by_entry
 from conformance.report.text import checker_failed, failure_block
 from conformance.scenario_type import Scenario
@@ -29,6 +30,9 @@ def test_scenario(
     is_simulated = request.config.getoption("--assay-cluster") == "simulated"
     if scenario.only_simulated and not is_simulated:
         pytest.skip(f"only in the simulation: {scenario.only_simulated}")
+    named = request.config.getoption("--assay-implementation")
+    if missing := unfilled(named, scenario.roles):
+        pytest.skip(f"no reference for {', '.join(missing)}; name --assay-implementation")
     run = run_scenario(scenario)
     failed = by_entry(run.verdicts)
     if failed:

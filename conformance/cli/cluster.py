@@ -48,7 +48,7 @@ def up(
     assay run --cluster control-plane --cluster-folder .assay/cluster
     assay cluster down
     """
-    from conformance.profiles.choosing import all_under_test
+    from conformance.profiles.choosing import all_under_test, unfilled
     from conformance.running.suite import roles_of
     from conformance.scenarios import SCENARIOS, all_crds
     from conformance.worlds.control_plane.plane_session import SHARED
@@ -56,6 +56,7 @@ def up(
     from fixtures.control_plane import up as start
 
     roles = roles_of(SCENARIOS.values())
+    roles = tuple(role for role in roles if role not in unfilled(implementation, roles))
     crds = installed_crds(all_under_test(implementation, roles), all_crds())
     plane = start(folder, detached=True, settings=SHARED, crds=crds, node_count=nodes)
     typer.echo(f"server: {plane.server}")

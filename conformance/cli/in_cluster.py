@@ -79,7 +79,7 @@ def _suite_run(
     from conformance import suite
     from conformance.cli.existing import limits
     from conformance.cli.problems import BadInputError
-    from conformance.cli.selection import resolve
+    from conformance.cli.selection import resolve, with_operators
     from conformance.in_cluster.suite_pod import SuiteRun
     from conformance.profiles.choosing import all_under_test
     from conformance.profiles.reading import find
@@ -92,7 +92,9 @@ def _suite_run(
             "what would build it; test it from outside: assay run --cluster existing "
             f"--kubeconfig FILE --implementation {implementation}"
         )
-    words = resolve(selection or ())
+    words, left_out = with_operators(resolve(selection or ()), implementation)
+    if left_out:
+        typer.echo(f"assay: {left_out}", err=True)
     chosen = select(words)
     all_under_test(implementation, roles_of(chosen))
     if others := sorted({each.suite for each in chosen} & suite.of_others()):

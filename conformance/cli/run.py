@@ -42,7 +42,12 @@ def run(asked: RunArguments, typed: typer.Context) -> None:
     from conformance.cli.progress import showing_progress
     from conformance.cli.run_grounds import GROUNDS
     from conformance.cli.run_rules import require_that_campaigns_end, require_that_options_agree
-    from conformance.cli.selection import claims_asked_for, require_edition, resolve
+    from conformance.cli.selection import (
+        claims_asked_for,
+        require_edition,
+        resolve,
+        with_operators,
+    )
     from conformance.implementation import with_role
     from conformance.profiles.choosing import simulated, under_test
     from conformance.report.folder import check_folder
@@ -51,7 +56,9 @@ def run(asked: RunArguments, typed: typer.Context) -> None:
 
     require_that_options_agree(asked)
     check_folder(asked.out)
-    words = resolve(asked.selection or ())
+    words, left_out = with_operators(resolve(asked.selection or ()), asked.implementation)
+    if left_out:
+        typer.echo(f"assay: {left_out}", err=True)
     require_edition(asked.edition, words)
     is_real = asked.cluster != "simulated"
     chosen = select(words, one_case=asked.one_case, large=asked.large)

@@ -22,6 +22,37 @@ def resolve(words: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_resolve_one(word, known) for word in words))
 
 
+def with_operators(words: Sequence[str], implementation: str) -> tuple[tuple[str, ...], str]:
+    """The selection, and a sentence about what it leaves out.
+
+    Nothing selected means everything for which there is an operator: a reference, or what
+    `implementation` names. What is selected by name stays, and needs one.
+    """
+    from conformance.profiles.choosing import unfilled
+    from conformance.running.suite import roles_of, select
+
+    chosen = () if words else select(())
+    missing = set(unfilled(implementation, roles_of(chosen)))
+    lacking = [found for found in chosen if missing.intersection(found.roles)]
+    if not lacking:
+        return tuple(words), ""
+    partly = {found.suite for found in lacking}
+    kept = [
+        found.id if found.suite in partly else found.suite
+        for found in chosen
+        if found not in lacking
+    ]
+    names = ", ".join(sorted(missing))
+    first = lacking[0].suite
+    said = (
+        f"not run: {len(lacking)} scenarios of {', '.join(sorted(partly))}, since {names} has no "
+        f"reference controller; name an operator: assay run {first} --implementation mine.yaml"
+    )
+    if not kept:
+        raise BadInputError(said)
+    return tuple(dict.fromkeys(kept)), said
+
+
 def require_edition(edition: str, words: Sequence[str]) -> None:
     """Raise BadInputError unless a suite of the selection has that edition, and each claim of the
     selection holds in its suite's; no edition is every suite's default."""

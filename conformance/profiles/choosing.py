@@ -11,6 +11,7 @@ from conformance.implementation import (
     UnknownImplementationError,
     implementation,
     with_role,
+    without_reference,
 )
 from conformance.profiles.profile import ImplementationProfile
 from conformance.profiles.profiled import Profiled
@@ -87,6 +88,12 @@ def profiles_named(spelled: str) -> tuple[ImplementationProfile, ...]:
     names = named_roles(spelled).values() or (spelled,)
     found = (profiled_or_none(name) for name in names)
     return tuple(each.profile for each in found if each is not None)
+
+
+def unfilled(spelled: str, roles: Iterable[str]) -> tuple[str, ...]:
+    """The roles that have no reference, and that the text names no implementation of."""
+    named = {*named_roles(spelled), *(profile.suite for profile in profiles_named(spelled))}
+    return tuple(role for role in without_reference(roles) if role not in named)
 
 
 def left_out(profiles: Iterable[ImplementationProfile]) -> Mapping[str, str]:

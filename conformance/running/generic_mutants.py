@@ -198,8 +198,10 @@ def run_generic(
     scenarios: Sequence[str] = (),
 ) -> list[GenericResult]:
     """The result of each mutant, in their order; all scenarios run unless some are named."""
+    from conformance.implementation import without_reference
     from conformance.scenarios import SCENARIOS
 
+    with_references = [n for n, found in SCENARIOS.items() if not without_reference(found.roles)]
     argued = equivalents(EQUIVALENT)
     tried = [found for found in mutants if found.id not in argued]
     results = {
@@ -207,7 +209,7 @@ def run_generic(
         for found in mutants
         if found.id in argued
     }
-    measured = measure(options, [found.path for found in tried], scenarios or list(SCENARIOS))
+    measured = measure(options, [found.path for found in tried], scenarios or with_references)
     tasks = [_task(found, measured, options.seed) for found in tried]
     done = each_alone(
         try_mutant,

@@ -16,7 +16,7 @@ from functools import partial
 import msgspec
 
 from conformance import claims, editions
-from conformance.implementation import implementation, implementations
+from conformance.implementation import implementation, implementations, without_reference
 from conformance.norm.verdict import Outcome
 from conformance.report.text import checker_failed
 from conformance.running.run_options import OnProgress, Progress, RunOptions
@@ -62,7 +62,11 @@ def run_mutants(
 ) -> list[MutantResult]:
     """The claims that killed each mutant of a role's reference; `thorough` goes on when the
     intended claims have failed."""
-    scenarios = [name for name, found in SCENARIOS.items() if role in found.roles]
+    scenarios = [
+        name
+        for name, found in SCENARIOS.items()
+        if role in found.roles and not without_reference(found.roles)
+    ]
     results: list[MutantResult] = []
     with side_by_side(options.jobs, many=len(names) > 1) as each:
         ask = partial(who_decides_otherwise, names=names, seed=options.seed, role=role)
