@@ -31,8 +31,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """With `-n auto`: tests on a real control plane wait more than they work."""
-    return 3 * len(os.sched_getaffinity(0))
+    """With `-n auto`: tests on a real control plane wait more than they work, others hardly do."""
+    processors = len(os.sched_getaffinity(0))
+    return 3 * processors if _has_control_plane() else processors + 1
 
 
 @pytest.hookimpl(trylast=True)
@@ -50,6 +51,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             locate()
         except BinariesMissingError as missing:
             pytest.skip(str(missing))
+
+
+def _has_control_plane() -> bool:
+    try:
+        locate()
+    except BinariesMissingError:
+        return False
+    return True
 
 
 @pytest.fixture(autouse=True)

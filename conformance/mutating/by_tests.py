@@ -23,10 +23,13 @@ from conformance.mutating.substitute import substitute
 SILENCE_SECONDS: Final = 900.0
 LEAST_SECONDS: Final = 60.0
 _PRELOAD: Final = ("_pytest.assertion.rewrite", "coverage", "hypothesis", "msgspec", "yaml")
-# Plain asserts: pytest would load the modules whose asserts it rewrites itself, the originals.
+# Plain asserts: pytest would load the modules whose asserts it rewrites itself, the originals. All
+# tests, also those that are left out by default.
 _QUIET: Final = (
     "--assert=plain",
     "-q",
+    "-m",
+    "",
     "-x",
     "-n",
     "0",

@@ -98,6 +98,7 @@ def results() -> dict[str, GenericResult]:
     return {"wrong" if each.id == found.id else each.id: each for each in told}
 
 
+@pytest.mark.slow
 def test_a_mutant_is_killed_by_a_claim_in_a_scenario_that_executes_its_line(
     results: dict[str, GenericResult],
 ) -> None:

@@ -23,6 +23,7 @@ from vocabulary.history import Entry
 ROLE = "appwrapper"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("role", "scenario"),
     [

@@ -43,6 +43,8 @@ from vocabulary.history import Entry, Header, Write
 from vocabulary.objects import Object, condition_status
 from vocabulary.requests import Delete
 
+pytestmark = pytest.mark.slow
+
 claims.load()
 TELLING = [
     name

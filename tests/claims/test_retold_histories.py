@@ -10,6 +10,8 @@ import pytest
 from tests.claims.retold import WAYS
 from tests.claims.summaries import summarised, summary_path
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("way", WAYS)
 def test_every_verdict_on_what_is_told_otherwise_is_the_one_that_was_recorded(way: str) -> None:

@@ -42,6 +42,7 @@ def alarms(recording: Recording) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_a_kept_claim_is_never_called_violated_whatever_was_not_recorded(scenario: str) -> None:
     whole = recorded(scenario)

@@ -23,6 +23,7 @@ def failed(history: History) -> set[str]:
     return {verdict.claim for verdict in verdicts if verdict.outcome is Outcome.FAILED}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("subject", sorted({id_.rpartition("/")[0] for id_ in SCENARIOS}))
 def test_a_history_that_is_cut_anywhere_violates_nothing_that_it_did_not(subject: str) -> None:
     rng = random.Random(subject)

@@ -20,6 +20,7 @@ GAPS = 2
 """The number of histories for each scenario, each with one gap somewhere."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("subject", sorted({id_.rpartition("/")[0] for id_ in SCENARIOS}))
 def test_a_history_with_a_gap_violates_nothing_that_the_whole_one_does_not(subject: str) -> None:
     rng = random.Random(subject)

@@ -176,6 +176,7 @@ def lasting(write: Write) -> Any:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_what_is_recovered_is_what_was(subject: str) -> None:
     rng = random.Random(subject)

@@ -7,7 +7,11 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from conformance.scenarios import SCENARIOS
+
+pytestmark = pytest.mark.slow
 
 
 def test_every_scenario_gives_the_same_bytes_whatever_strings_hash_to_and_ran_before_it() -> None:

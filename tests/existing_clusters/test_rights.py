@@ -99,6 +99,7 @@ def asked() -> Asked:
     return Asked(written, reads)
 
 
+@pytest.mark.slow
 def test_every_write_of_users_and_faults_is_within_the_rights_that_are_asked_for(
     asked: Asked,
 ) -> None:

@@ -15,6 +15,8 @@ from fixtures.go_time.pacer import Pacer, TimePage
 from fixtures.go_time.work import has_children, has_work
 from vocabulary.clock import SECOND, SIMULATION_EPOCH_US
 
+pytestmark = pytest.mark.slow
+
 REPEAT_SECONDS = 0.002
 BLOCKED_SECONDS = 0.02
 WAYS = 24

@@ -13,6 +13,8 @@ from fixtures.go_time.lockstep_patches import PATCHES
 from fixtures.go_time.overlay import OverlayError, Patch, digest, write_overlay
 from tests.go_programs import require_go
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _with_go() -> None:

@@ -21,6 +21,8 @@ from vocabulary.clock import DAY, HOUR, SECOND
 from vocabulary.errors import ApiError
 from vocabulary.history import Write
 
+pytestmark = pytest.mark.slow
+
 REACTION = 0.1
 """A watch event, a request and its response take less, in seconds."""
 

@@ -12,6 +12,8 @@ from tests.lockstep_world.test_lockstep_world import REACTION
 from vocabulary.clock import HOUR, SECOND
 from vocabulary.history import Process
 
+pytestmark = pytest.mark.slow
+
 TOGETHER = [
     pytest.param((NAME, "other"), id="two-roles"),
     pytest.param((NAME, f"{NAME}/1"), id="two-replicas"),

@@ -13,6 +13,8 @@ from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
 from vocabulary.history import Process, Write
 
+pytestmark = pytest.mark.slow
+
 RELEASED = "jobset-v0.12.0"
 PLAN = {
     "scenario": "jobset/restarts/pods-stop-slowly/Recreate",

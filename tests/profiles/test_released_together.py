@@ -27,6 +27,8 @@ from conformance.world import World
 from vocabulary.clock import SECOND
 from vocabulary.history import Process, Write
 
+pytestmark = pytest.mark.slow
+
 APPWRAPPER = "appwrapper-v1.1.2"
 JOB_SET = "jobset-v0.12.0"
 KILLED, STOPPED, PAUSED = ("killed", "started"), ("stopped", "started"), ("paused", "resumed")

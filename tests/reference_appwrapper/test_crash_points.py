@@ -13,6 +13,8 @@ from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
 from vocabulary.objects import condition_status, name_of
 
+pytestmark = pytest.mark.slow
+
 QUICK = {"faultTolerance": {"resetPause": "5s", "retryLimit": 1, "failureGracePeriod": "2s"}}
 
 

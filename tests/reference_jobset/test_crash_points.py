@@ -16,6 +16,8 @@ from vocabulary.errors import ApiError
 from vocabulary.kinds import JOB
 from vocabulary.objects import condition_status, uid_of
 
+pytestmark = pytest.mark.slow
+
 
 def restarted_then_failed(world: World) -> None:
     """Each attempt fails; one restart is in the budget."""

@@ -16,6 +16,7 @@ MOST_BYTES = 12_000_000
 """The limit for a report with its histories, since every clone contains them."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "folder", HANDED_IN, ids=lambda folder: f"{folder.parent.name}-{folder.name}"
 )

@@ -263,6 +263,7 @@ def test_the_report_as_it_was_written_holds(kept: Kept) -> None:
     assert complaints(kept.report, kept) == ()
 
 
+@pytest.mark.slow
 def test_every_change_is_noticed_but_those_that_the_page_names(kept: Kept, when: str) -> None:
     unnoticed = {
         change.field: (change.was, change.now)
