@@ -17,6 +17,8 @@ from conformance.running.run_options import RunOptions
 from reference_controller.appwrapper.decision_code import DECISION_CODE
 from reference_controller.jobset.decision_code import DECISION_CODE as JOB_SET_DECISION_CODE
 
+pytestmark = pytest.mark.slow
+
 QUOTA = "reference_controller.appwrapper.rules.quota"
 SCENARIOS_THAT_DELETE = ["appwrapper/deletion/slow-pods-hold-their-quota"]
 RETRIES = "reference_controller.appwrapper.rules.retries"
@@ -98,7 +100,6 @@ def results() -> dict[str, GenericResult]:
     return {"wrong" if each.id == found.id else each.id: each for each in told}
 
 
-@pytest.mark.slow
 def test_a_mutant_is_killed_by_a_claim_in_a_scenario_that_executes_its_line(
     results: dict[str, GenericResult],
 ) -> None:
