@@ -125,6 +125,9 @@ def _there_once(run: JobSetRun, name: str, standing: list[Child]) -> Obligation:
             return undecided(end, f"job/{name} may wait for others")
         if was_refused(run, name, former[-1].track.created if former else run.track.created):
             return undecided(end, f"the creation of job/{name} was refused")
+        gone = former[-1].track.removed if former else None
+        if gone is not None and run.operator.timing.due_us(gone.t, 0) is None:
+            return undecided(end, f"{former[-1]} went when no operator was there any more")
         return violated(
             end, f"{when(end)}: {run} is at rest without job/{name}.", run.track.created
         )

@@ -109,7 +109,7 @@ def _in_time(run: JobSetRun, held: Moment) -> Obligation:
         )
     overtaking: list[Moment] = [step.first for step in steps(run) if step.first.n > held.n]
     overtaking += [each for each in run.failures if not is_replaced(run, each.child, held.n)]
-    overtaking += [found for found in (run.hindrance(held),) if found is not None]
+    overtaking += [found for found in (run.hindrance(held), _unseen_end(run, held)) if found]
     return in_the_end(
         run,
         "its completion",
@@ -118,6 +118,16 @@ def _in_time(run: JobSetRun, held: Moment) -> Obligation:
         unless=min(overtaking, key=_position, default=None),
         evidence=(held,),
     )
+
+
+def _unseen_end(run: JobSetRun, success: Moment) -> Moment | None:
+    """The deletion of the Job that succeeded, if the controller need not have seen it before."""
+    due_us = run.operator.timing.due_us(success.t, 0)
+    for child in run.children:
+        if child.succeeded is not None and child.succeeded.n == success.n:
+            gone = child.deletion
+            return gone if gone is not None and (due_us is None or gone.t <= due_us) else None
+    return None
 
 
 @claim(
