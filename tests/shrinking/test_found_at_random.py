@@ -464,6 +464,48 @@ faults:
 - kill_pod: {pod: {owner: a-w-0}, exit_code: 0}
   when: {injection: 2}
 """,
+    "the ReplicaSet of a Deployment that a user had orphaned counted as nothing": """\
+seed: 2081354160
+scenario: appwrapper/success/nothing-to-run-is-no-success
+scale: {nodes: 1}
+faults:
+- delete_object: {kind: Deployment, name: {}, propagation: Orphan}
+  when: {after: commit, kind: AppWrapper, name: a, field: {status.phase: Running}, delay: 1s}
+""",
+    "a Job came back to no JobSet whose operator was gone when its predecessor went": """\
+seed: 1087393184
+scenario: jobset/two-failures/seen-at-once/job-then-job
+scale: {nodes: 1}
+exhaustive: true
+faults:
+- restart: {actor: operator, downtime: 22s}
+  when: {after: commit, event: updated, kind: Pod}
+- kill_pod: {pod: {owner: a-v-0}}
+  when: {injection: 3}
+- start: {actor: operator}
+  when: {injection: 4}
+- pause: {actor: garbage-collector}
+  when: {after: reply, by: operator, outcome: any}
+""",
+    "a success that a user deleted before any operator was there had to be seen": """\
+seed: 3188342861
+scenario: jobset/success/success-of-a-job-that-restarts
+scale: {nodes: 1}
+exhaustive: true
+faults:
+- api_error: {verb: delete, kind: Job, times: 0}
+  when: {injection: 1}
+- kill_pod: {pod: {owner: a-w-0}}
+  when: {injection: 2}
+- kill_pod: {pod: {owner: a-w-1}, exit_code: 0}
+  when: {injection: 3}
+- kill_pod: {pod: {owner: a-w-0}, exit_code: 0}
+  when: {injection: 4}
+- kill: {actor: operator, restart_after: 66s}
+  when: {at: 20s}
+- delete_object: {kind: Job, name: {}}
+  when: {at: 23s}
+""",
 }
 
 HELD_BACK = """\

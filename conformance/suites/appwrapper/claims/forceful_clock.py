@@ -44,13 +44,15 @@ def delay_of(aw: AppWrapperRun, deletion: Deletion) -> Micros:
 def all_gone(aw: AppWrapperRun, deletion: Deletion) -> Moment | None:
     """The moment at which nothing was left of an episode; None if that was not seen.
 
-    What was made for its objects counts, since it may make pods, and so does a pod that
-    another client labelled: a controller may take it for one of the workload.
+    What was made for its objects counts, since it may make pods, also where another client has
+    orphaned it before; so does a pod that another client labelled: a controller may take it for
+    one of the workload.
     """
     gone = deletion.gone
     if gone is None:
         return None
-    for track in (*aw.with_made(deletion.hit), *aw.foreign_pods):
+    made = aw.with_made((*deletion.hit, *aw.component_tracks))
+    for track in (*made, *aw.foreign_pods):
         if not track.exists_at(gone.n):
             continue
         if track.removed is None:
