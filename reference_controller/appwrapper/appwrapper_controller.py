@@ -39,7 +39,8 @@ _BY_NODE: Final = field("spec.nodeName")
 
 
 class AppWrapperController:
-    """One controller of AppWrappers. Its only memory is its own writes and events."""
+    """One controller of AppWrappers. It remembers its own writes and events, and components that do
+    not name it: all of that may be forgotten."""
 
     name: Final = "appwrapper"
 
@@ -74,11 +75,12 @@ class AppWrapperController:
         if kind == NODE:
             return self._keys_on_node(obj, old if is_update else None, caches)
         if not is_update or old is None:
-            return _keys_of_part(obj)
+            return dict.fromkeys((*_keys_of_part(obj), *self._keys_of_unmarked(kind, obj)))
         if _telling(obj) == _telling(old):
             return ()
         # A part that lost its label or owner is missed by the one whose it was.
-        return dict.fromkeys((*_keys_of_part(old), *_keys_of_part(obj)))
+        parts = (*_keys_of_part(old), *_keys_of_part(obj))
+        return dict.fromkeys((*parts, *self._keys_of_unmarked(kind, obj)))
 
     def use_clock(self, clock: Callable[[], Micros]) -> None:
         """Tell the time by this clock, unless one was given at construction."""
@@ -104,6 +106,13 @@ class AppWrapperController:
         if one.aw is None:
             self._writes.forget(key)
         return wake_at_us
+
+    def _keys_of_unmarked(self, kind: Kind, obj: Object) -> Iterator[Key]:
+        """The AppWrapper that a component was seen to be of which does not say so itself."""
+        known = self._observer.unmarked if self._observer is not None else {}
+        key = known.get((kind, key_of(obj))) if known else None
+        if key is not None:
+            yield key
 
     def _keys_on_node(self, node: Object, old: Object | None, caches: Caches) -> Iterator[Key]:
         """A node matters when its marks change, to those who have pods on it."""

@@ -27,11 +27,21 @@ from reference_controller.appwrapper.status import (
 )
 from reference_controller.appwrapper.watched_kinds import WATCHED_KINDS
 from reference_controller.runtime.cached_list import CachedList, counted
+from reference_controller.runtime.controller import Key, key_of
 from reference_controller.shared.reading import Reading, read
 from vocabulary.clock import Micros
 from vocabulary.errors import ApiError
 from vocabulary.kinds import DEPLOYMENT, NODE, POD, REPLICA_SET, Kind, kind_of
-from vocabulary.objects import Object, annotations_of, get_path, labels_of, name_of, namespace_of
+from vocabulary.objects import (
+    Object,
+    annotations_of,
+    controller_of,
+    get_path,
+    labels_of,
+    name_of,
+    namespace_of,
+    uid_of,
+)
 from vocabulary.requests import List
 
 _MAX_REMEMBERED: Final = 1_000
@@ -47,6 +57,8 @@ class Observer:
     clock: Callable[[], Micros]
     known: dict[tuple[tuple[str, str], ...], Parameters] = field(default_factory=dict)
     """Parameters by annotations, which are read at every look and hardly ever change."""
+    unmarked: dict[tuple[Kind, Key], Key] = field(default_factory=dict)
+    """Whose the components are that name their AppWrapper neither by label nor as owner."""
 
     def glance(self, aw: Object) -> Observation:
         """The AppWrapper alone: enough where a decision hangs on its status and the time."""
@@ -123,6 +135,7 @@ class Observer:
             name = _name_if(record, wanted)
             if name and kind != POD:
                 found = yield from read(kind, namespace_of(aw), name, live=live)
+                self._remember(kind, found, aw)
             components.append(Component(index, kind, record, found, kind in _WATCHED))
         return tuple(components)
 
@@ -145,10 +158,21 @@ class Observer:
                 found = listed.get(name)
                 if found is None:
                     found = yield from read(POD, namespace_of(aw), name, live=live)
+                    self._remember(POD, found, aw)
                 complete.append(msgspec.structs.replace(component, found=found))
             else:
                 complete.append(component)
         return tuple(complete)
+
+    def _remember(self, kind: Kind, found: Object | None, aw: Object) -> None:
+        """Note whose a component is that does not say so: other clients may strip it of that."""
+        if found is None or labels_of(found).get(APPWRAPPER_LABEL) == name_of(aw):
+            return
+        if (controller_of(found) or {}).get("uid") == uid_of(aw):
+            return
+        if len(self.unmarked) >= _MAX_REMEMBERED:
+            self.unmarked.clear()
+        self.unmarked[kind, key_of(found)] = key_of(aw)
 
     def _pods(self, aw: Object, live: bool) -> Reading[Sequence[Object]]:
         try:

@@ -506,6 +506,16 @@ faults:
 - delete_object: {kind: Job, name: {}}
   when: {at: 23s}
 """,
+    "nothing told the controller of the end of a component that no longer named it": """\
+seed: 650879624
+scenario: appwrapper/failed/deletion-waits-for-debugging/first-failure
+scale: {nodes: 1}
+faults:
+- tamper: {kind: Pod, name: {}}
+  when: {at: 1s}
+- delete_object: {kind: AppWrapper, name: a, propagation: Orphan}
+  when: {at: 1s}
+""",
 }
 
 HELD_BACK = """\
