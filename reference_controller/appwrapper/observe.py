@@ -58,7 +58,7 @@ class Observer:
     known: dict[tuple[tuple[str, str], ...], Parameters] = field(default_factory=dict)
     """Parameters by annotations, which are read at every look and hardly ever change."""
     unmarked: dict[tuple[Kind, Key], Key] = field(default_factory=dict)
-    """Whose the components are that name their AppWrapper neither by label nor as owner."""
+    """The AppWrappers of components that name theirs neither by label nor as owner."""
 
     def glance(self, aw: Object) -> Observation:
         """The AppWrapper alone: enough where a decision hangs on its status and the time."""
