@@ -253,14 +253,21 @@ class Reconciliation:
             else:
                 is_accepted = True
                 self.metrics.count_delete(delete)
+        wake_at_us = step.wake_at_us
         if step.starts and is_accepted:
-            yield from self._record(deciding.deletion_started(self.observer.glance(self.aw)))
+            seen = self.observer.glance(self.aw)
+            yield from self._record(deciding.deletion_started(seen))
+            # A delete of what others are deleting already changes nothing, so no event need come.
+            forceful_us = self.rules.forceful_from(self.aw, seen.parameters)
+            wake_at_us = min(
+                (at for at in (wake_at_us, forceful_us) if at is not None), default=None
+            )
         if refused is not None:
             try:
                 raise refused
             finally:
                 refused = None  # its traceback holds this frame
-        return Stay(step.wake_at_us)
+        return Stay(wake_at_us)
 
     def _refresh(self) -> Generator[Request, Any, bool]:
         """Make sure that `aw` is current; False if it was not, and all has to be decided anew."""

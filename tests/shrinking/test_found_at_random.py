@@ -516,6 +516,26 @@ faults:
 - delete_object: {kind: AppWrapper, name: a, propagation: Orphan}
   when: {at: 1s}
 """,
+    "a forceful deletion without any grace waited since the ordinary one changed nothing": """\
+seed: 350755633
+scenario: appwrapper/parameter-values/graces-of-a-failure/zero-without-a-unit
+scale: {nodes: 1, components: a-1}
+faults:
+- kill: {actor: operator}
+  when: {after: commit, kind: AppWrapper, name: a, field: {status.phase: Running}}
+- delete_object: {kind: AppWrapper, name: a, propagation: Foreground}
+  when: {after: commit, kind: AppWrapper, name: a, field: {status.phase: Running}, delay: 1s}
+""",
+    "a workload whose pods work for minutes before they fail was to settle sooner": """\
+seed: 159524408
+scenario: appwrapper/parameter-values/graces-of-a-failure/a-number
+scale: {nodes: 1, components: a-1}
+workload: {appwrapper: a, behaviour: 'run 2m, exit 137'}
+exhaustive: true
+faults:
+- pause: {actor: operator}
+  when: {at: 0s}
+""",
 }
 
 HELD_BACK = """\

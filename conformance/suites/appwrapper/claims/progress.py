@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Final
 
 from conformance.history import Moment
@@ -82,7 +82,7 @@ def workloads_settle_when_faults_stop(aw: AppWrapperRun) -> Obligations:
             yield met(stopped, aw.removed)
         return
     at: Moment = marks.get("stable") or aw.history.end
-    due_us = aw.history.operator.timing.due_us(stopped.t, _bound_us(aw))
+    due_us = aw.history.operator.timing.due_us(stopped.t, _bound_us(aw) + _worked_us(aw, stopped))
     settled = _settled_since(aw)
     if settled is not None:
         # How long a workload takes to complete is its own affair; AW-096 bounds what follows.
@@ -150,6 +150,15 @@ def _may_be_waiting(aw: AppWrapperRun, last: Snapshot, at: Moment) -> bool:
         aw.parameter_within(name, aw.snapshots[0], aw.history.end)[1].value for name in WAITS
     )
     return at.t - last.t <= longest_us + operator.timing.latency_us
+
+
+def _worked_us(aw: AppWrapperRun, since: Moment) -> Micros:
+    """How long its pods were ready from then on: what they do meanwhile is their own affair."""
+    return sum(
+        max(0, after.t - max(before.t, since.t))
+        for before, after in pairwise(aw.snapshots)
+        if before.phase == RUNNING and before.shows(PODS_READY)
+    )
 
 
 def _bound_us(aw: AppWrapperRun) -> Micros:
