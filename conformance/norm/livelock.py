@@ -38,12 +38,19 @@ def unless_given_up(
     if len(rewrites) < REWRITES:
         return undecided(subject.history.end, f"the run of {subject} was {bound}")
     first, last = rewrites[0], rewrites[-1]
+    if len(_writers(subject, rewrites)) > 1 and subject.operator.timing.hindered(first.t, last.t):
+        return undecided(last, f"replicas wrote {subject} in turns, which may see other states")
     return violated(
         last,
         f"From {when(first)} to {when(last)} the controller wrote {subject} {len(rewrites)} times, "
         f"while it stayed {state} and nobody else wrote anything. The run was {bound}.",
         first,
     )
+
+
+def _writers(subject: Subject, versions: Sequence[Moment]) -> set[str]:
+    positions = {version.n for version in versions}
+    return {write.actor for write in subject.operator.writes if write.n in positions}
 
 
 def _rewrites(

@@ -536,6 +536,21 @@ faults:
 - pause: {actor: operator}
   when: {at: 0s}
 """,
+    "two replicas, one with a frozen cache, were held to be one that writes to no end": """\
+seed: 2627552625
+scenario: appwrapper/replaced-pods/only-pod-exits-with-0-when-it-goes/driven-out
+scale: {nodes: 1, replicas: 1}
+workload: {appwrapper: a, name: bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb}
+faults:
+- stale_reads: {kind: Pod}
+  when:
+    after: commit
+    kind: AppWrapper
+    name: bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
+    field: {status.phase: Running}
+- double_operator: {}
+  when: {at: 0s}
+""",
 }
 
 HELD_BACK = """\
