@@ -551,6 +551,26 @@ faults:
 - double_operator: {}
   when: {at: 0s}
 """,
+    "a Job whose pod had succeeded and was gone seemed to lack a replacement for another": """\
+seed: 748808892
+scenario: appwrapper/job-shapes/job-repairs-itself/indexed
+exhaustive: true
+faults:
+- kill_pod: {pod: {appwrapper: a}, exit_code: 0}
+  when: {injection: 1}
+- pause: {actor: kubelet/n0}
+  when:
+    after: commit
+    event: updated
+    kind: Pod
+    labels: workload.codeflare.dev/appwrapper=a
+    field: {status.phase: Running}
+    occurrence: 3
+- kill_pod: {pod: {appwrapper: a, phase: Running}, exit_code: 137}
+  when: {injection: 2}
+- kill_pod: {pod: {appwrapper: a, phase: Running, which: all}, exit_code: 0}
+  when: {injection: 3}
+""",
 }
 
 HELD_BACK = """\

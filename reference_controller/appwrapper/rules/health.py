@@ -81,7 +81,9 @@ class HealthRules(OwnershipRules):
             return 0
         spec = component.found.get("spec") or {}
         parallelism = int(spec.get("parallelism", 1))
-        wanted = min(parallelism, int(spec.get("completions") or parallelism) - counts.succeeded)
+        # Its status knows also of pods that have succeeded and are gone since.
+        succeeded = max(counts.succeeded, int(get_path(component.found, "status.succeeded", 0)))
+        wanted = min(parallelism, int(spec.get("completions") or parallelism) - succeeded)
         return 0 if counts.pending + counts.running >= wanted else counts.failed
 
     def failed_pods(self, seen: Observation, census: Sequence[PodCounts]) -> int:
