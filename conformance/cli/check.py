@@ -135,10 +135,11 @@ def _write_page(page: Path, found: Recording, verdicts: Sequence[Verdict]) -> No
     from conformance.cli.judging import all_claims
     from conformance.report.failures import to_show
     from conformance.report.pages.failure_page import failure_page
+    from conformance.report.replacing import write_whole
 
     shown = [(all_claims()[verdict.claim], verdict) for verdict in to_show(verdicts)]
     text = failure_page(shown, found.run, command=found.command)
-    page.write_text(text, encoding="utf-8")
+    write_whole(page, text)
     typer.echo(f"page: {page}")
 
 

@@ -154,6 +154,7 @@ def catalogue(
     assay claims catalogue --check --runs .assay
     """
     from conformance.report.catalogue import catalogue_text
+    from conformance.report.replacing import write_whole
     from conformance.running import fault_use
     from conformance.running.mutation import mutants_by_claim
 
@@ -169,5 +170,5 @@ def catalogue(
         typer.echo(f"{path} is up to date")
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    write_whole(path, text)
     typer.echo(f"{path}: {'unchanged' if standing == text else 'written'}")

@@ -73,6 +73,7 @@ def compare(
         note_lines,
     )
     from conformance.report.held import held_unasked
+    from conformance.report.replacing import write_whole
     from conformance.report.text import checker_error_lines
     from conformance.report.yaml_text import read_report_at, report_path
 
@@ -85,7 +86,7 @@ def compare(
         further_is_worse=not allow_further_scenarios,
     )
     if json is not None:
-        json.write_text(comparison_json(found), encoding="utf-8")
+        write_whole(json, comparison_json(found))
     if markdown is not None and str(markdown) == "-":
         typer.echo(comparison_markdown(found), nl=False)
     else:
@@ -101,7 +102,7 @@ def compare(
             typer.echo(line)
         typer.echo(headline(found))
         if markdown is not None:
-            markdown.write_text(comparison_markdown(found), encoding="utf-8")
+            write_whole(markdown, comparison_markdown(found))
             typer.echo(f"markdown: {markdown}")
         if json is not None:
             typer.echo(f"json: {json}")

@@ -237,9 +237,11 @@ def _file(name: str) -> Path:
 
 def _give(page: str, out: Path | None) -> None:
     """Write a page to its file, or print it where there is none."""
+    from conformance.report.replacing import write_whole
+
     if out is None:
         typer.echo(page, nl=False)
         return
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(page, encoding="utf-8")
+    write_whole(out, page)
     typer.echo(f"written: {out}")

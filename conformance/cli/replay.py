@@ -78,6 +78,7 @@ def replay(
     from conformance.report.pages.failure_page import failure_page
     from conformance.report.recorded import assay_told, compared, is_another
     from conformance.report.recorded_history import difference_from_recorded
+    from conformance.report.replacing import write_whole
     from conformance.report.run_result import LIMIT
     from conformance.report.suite_version import git_commit, version
     from conformance.running.run_options import RunOptions
@@ -156,7 +157,7 @@ def replay(
     if page is not None:
         shown = [(claims[verdict.claim], verdict) for verdict in to_show(run.verdicts)]
         text = failure_page(shown, run, command=again)
-        page.write_text(text, encoding="utf-8")
+        write_whole(page, text)
         typer.echo(f"page: {page}")
     if failed:
         raise typer.Exit(ExitCode.VIOLATED)

@@ -49,10 +49,11 @@ def html(
 def junit(report: _Report, *, out: _OutFile = None) -> None:
     """Write JUnit XML: a suite per profile, a case per claim and scenario."""
     from conformance.report.junit import junit_xml
+    from conformance.report.replacing import write_whole
     from conformance.report.yaml_text import read_report_at
 
     path = _beside(report, out, "junit.xml")
-    path.write_text(junit_xml(read_report_at(report)), encoding="utf-8")
+    write_whole(path, junit_xml(read_report_at(report)))
     typer.echo(f"written: {path}")
 
 

@@ -42,6 +42,7 @@ def verify(
 def _verify(report: Path) -> ExitCode:
     from conformance.cli.judging import WatchedJudge, all_claims, maker_of
     from conformance.report.counted import counted
+    from conformance.report.replacing import left_over
     from conformance.report.untrusted import printable
     from conformance.report.verify import verify_report
     from conformance.report.yaml_text import report_path
@@ -53,6 +54,8 @@ def _verify(report: Path) -> ExitCode:
         typer.echo(f"DIFFERS {path}: {printable(finding.where)}: {printable(finding.what)}")
     if len(found.findings) > _MAX_LINES:
         typer.echo(f"and {counted(len(found.findings) - _MAX_LINES, 'more difference')}")
+    for path in left_over(report):
+        typer.echo(f"note: a run was killed while it wrote {path}; the next run removes that")
     if not found.same_norm:
         typer.echo("note: the claims' texts have changed since; judged by those of today")
     if found.without_history:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from conformance.report.conformance_report import ReportError
+from conformance.report.replacing import write_whole
 
 _MARK: Final = b"# Made by Assay from a report; sha256 of what follows: "
 
@@ -26,7 +27,7 @@ def write_export(path: Path, text: str) -> None:
             "it away, or name another file with --out"
         )
     body = text.encode()
-    path.write_bytes(_first_line(body) + body)
+    write_whole(path, (_first_line(body) + body).decode())
 
 
 def is_untouched_export(path: Path) -> bool:

@@ -1,7 +1,7 @@
 """The output folder of a run: what stands where, and writing all of it.
 
 ```
-report.yaml              the conformance report; written last, so a folder with one is whole
+report.yaml              the conformance report
 index.html               the same for people
 aw-015.html, aw-015.yaml page and plan of a failure, named after the first claim that it breaks
 further/                 the same of further scenarios: aw-015-2.html, aw-015-2.yaml
@@ -9,6 +9,7 @@ junit.xml                one test case per claim and scenario
 allure-results/          for `allure generate`, if asked for
 sonobuoy_results.yaml, ai-conformance.yaml      if `assay report` was asked for them
 histories/               gzip JSON lines, digests in the report
+.report-…/               left by a run that was killed while it wrote these: see `replacing`
 unfinished/              the same of runs that are still going on, or that were killed
 cluster/                 not the report's: of a control plane that stays up, if there is one
 ```
@@ -49,8 +50,9 @@ from conformance.report.junit import junit_xml
 from conformance.report.pages.failure_page import failure_page
 from conformance.report.pages.index_page import index_page
 from conformance.report.recorded import recorded
+from conformance.report.replacing import LEFT_OVER, replacing
 from conformance.report.run_result import RunResult, SuiteResult
-from conformance.report.yaml_text import FIRST_LINE, REPORT_NAME, write_report
+from conformance.report.yaml_text import FIRST_LINE, REPORT_NAME, report_path, write_report
 from vocabulary.history import write_history
 
 ALLURE_NAME: Final = "allure-results"
@@ -105,8 +107,12 @@ def check_folder(folder: Path) -> None:
         return
     if not folder.is_dir():
         raise ReportError(f"{folder}: is a file; name a folder for the report with --out")
-    others = [path for path in folder.iterdir() if path.name not in _BEFORE_THE_REPORT]
-    if others and not _is_ours(folder / REPORT_NAME):
+    others = [
+        path
+        for path in folder.iterdir()
+        if path.name not in _BEFORE_THE_REPORT and not path.name.startswith(LEFT_OVER)
+    ]
+    if others and not _is_ours(report_path(folder)):
         raise ReportError(
             f"{folder}: holds files but no {REPORT_NAME} of Assay's; "
             "name a new or an empty folder with --out"
@@ -151,14 +157,45 @@ def write_folder(
     """
     check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    remove_earlier(folder, {*claims, *CLAIMS})
     failures = tuple(_name_failures(folder, suite, report, claims))
-    if any(failure.plan.parent != folder for failure in failures):
-        (folder / FURTHER_NAME).mkdir(exist_ok=True)
-    _write_histories(folder, suite, report)
+    with replacing(folder, lambda: remove_earlier(folder, {*claims, *CLAIMS})) as made:
+        _write_histories(made, suite, report)
+        _write_failures(made, folder, failures, report, claims)
+        pages = {
+            (claim, failure.entry.name, failure.entry.seed): failure.page.relative_to(
+                folder
+            ).as_posix()
+            for failure in failures
+            if failure.page is not None
+            for claim in failure.entry.claims
+        }
+        (made / "index.html").write_text(index_page(report, claims, pages), encoding="utf-8")
+        (made / "junit.xml").write_text(junit_xml(report), encoding="utf-8")
+        if allure:
+            write_allure_results(made / ALLURE_NAME, report, made, pages)
+        (made / REPORT_NAME).write_text(write_report(report), encoding="utf-8")
+    _remove_unfinished(folder)
+    return SuiteFiles(
+        report=folder / REPORT_NAME,
+        index=folder / "index.html",
+        junit=folder / "junit.xml",
+        failures=failures,
+        not_of_this=tuple(folder / name for name in _EXPORTS if (folder / name).exists()),
+    )
+
+
+def _write_failures(
+    made: Path,
+    folder: Path,
+    failures: Iterable[Failure],
+    report: ConformanceReport,
+    claims: Mapping[str, Claim],
+) -> None:
+    """Write plans and pages into the directory that becomes the folder's report."""
     for failure in failures:
-        plan = _plan_of(failure.run, report.suite)
-        failure.plan.write_text(plan.to_yaml(), encoding="utf-8")
+        plan = made / failure.plan.relative_to(folder)
+        plan.parent.mkdir(exist_ok=True)
+        plan.write_text(_plan_of(failure.run, report.suite).to_yaml(), encoding="utf-8")
         if failure.page is not None:
             page = failure_page(
                 [(claims[verdict.claim], verdict) for verdict in failure.verdicts],
@@ -166,29 +203,7 @@ def write_folder(
                 command=replay_command(failure.run, failure.plan),
                 index_href="index.html" if failure.page.parent == folder else "../index.html",
             )
-            failure.page.write_text(page, encoding="utf-8")
-    pages = {
-        (claim, failure.entry.name, failure.entry.seed): failure.page.relative_to(folder).as_posix()
-        for failure in failures
-        if failure.page is not None
-        for claim in failure.entry.claims
-    }
-    index = folder / "index.html"
-    index.write_text(index_page(report, claims, pages), encoding="utf-8")
-    junit = folder / "junit.xml"
-    junit.write_text(junit_xml(report), encoding="utf-8")
-    if allure:
-        write_allure_results(folder / ALLURE_NAME, report, folder, pages)
-    path = folder / REPORT_NAME
-    path.write_text(write_report(report), encoding="utf-8")
-    _remove_unfinished(folder)
-    return SuiteFiles(
-        report=path,
-        index=index,
-        junit=junit,
-        failures=failures,
-        not_of_this=tuple(folder / name for name in _EXPORTS if (folder / name).exists()),
-    )
+            (made / failure.page.relative_to(folder)).write_text(page, encoding="utf-8")
 
 
 def _plan_of(run: RunResult, suite: Suite) -> Plan:

@@ -25,6 +25,7 @@ from conformance.report.failures import (
 )
 from conformance.report.pages.failure_page import failure_page
 from conformance.report.pages.index_page import index_page
+from conformance.report.replacing import write_whole
 from conformance.report.run_result import RunResult
 from conformance.report.stored_run import Judge, stored_run
 from conformance.report.yaml_text import read_report_at, report_path
@@ -67,7 +68,7 @@ def write_html(report_at: Path, out: Path, claims: Mapping[str, Claim], judge: J
         pages |= {(claim, entry.name, entry.seed): f"{stem}.html" for claim in entry.claims}
     index = out / INDEX_NAME
     shown = _seen_from(report, os.path.relpath(folder, out))
-    index.write_text(index_page(shown, claims, pages), encoding="utf-8")
+    write_whole(index, index_page(shown, claims, pages))
     return index
 
 

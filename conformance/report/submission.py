@@ -96,7 +96,7 @@ def reports_below(folder: Path) -> list[Path]:
     Raises ReportError if there is none down to `MAX_DEPTH`, so that naming a whole disk does not
     take long.
     """
-    if not folder.is_dir() or (folder / REPORT_NAME).exists():
+    if not folder.is_dir() or report_path(folder).exists():
         return []
     found = sorted(_reports_in(folder))
     if not found:

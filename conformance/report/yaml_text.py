@@ -15,6 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from conformance.report.conformance_report import API_VERSION, KIND, ConformanceReport
+from conformance.report.replacing import left_over, report_at
 from vocabulary.regular_files import open_regular
 from vocabulary.safe_yaml import YamlError, load_yaml_file
 from vocabulary.typed_yaml import as_type, field_error
@@ -45,7 +46,7 @@ def write_report(report: ConformanceReport) -> str:
 
 def report_path(at: Path) -> Path:
     """The report's file, given that or its folder."""
-    return at if at.is_file() else at / REPORT_NAME
+    return at if at.is_file() else report_at(at) / REPORT_NAME
 
 
 def read_report_at(at: Path) -> ConformanceReport:
@@ -61,9 +62,14 @@ def read_report_at(at: Path) -> ConformanceReport:
 def read_report(path: Path) -> ConformanceReport:
     """The report in a file; YamlError with line and field where it is not one."""
     if not path.exists():
+        cut_off = (
+            f"a run was killed while it wrote {left[0]}; "
+            if (left := left_over(path.parent))
+            else ""
+        )
         raise YamlError(
-            f"{path}: cannot be read: there is no such file; name a report.yaml, or the folder of "
-            "a run"
+            f"{path}: cannot be read: there is no such file; {cut_off}name a report.yaml, or the "
+            "folder of a run"
         )
     try:
         return _report_in(path)
