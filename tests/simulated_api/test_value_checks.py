@@ -166,13 +166,6 @@ def test_what_was_stored_before_is_not_checked_again() -> None:
     assert flaws(nested, {"a": 0, "b": 0}, stored={"a": 0, "b": 1}) == ["Invalid"]
 
 
-def test_what_may_not_change_may_be_set_once() -> None:
-    schema = {"type": "string", "x-kubernetes-validations": [{"rule": "self == oldSelf"}]}
-    assert flaws(schema, "a") == []
-    assert flaws(schema, "a", stored="a") == []
-    assert flaws(schema, "b", stored="a") == ["Invalid"]
-
-
 @pytest.mark.parametrize(
     ("check", "good", "bad"),
     [

@@ -1,0 +1,249 @@
+"""`x-kubernetes-validations`: rules in CEL, and what is refused for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tests.differential.dialogue import Dialogue
+from tests.differential.predicates import condition, gone
+from tests.differential.script import script
+from tests.differential.scripts.custom_resources import SPEC, definition, version
+from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION, Kind
+
+TEXT = {"type": "string", "maxLength": 9}
+INTEGER = {"type": "integer"}
+INTEGERS = {"type": "array", "maxItems": 9, "items": INTEGER}
+
+
+def objects(*rules: dict[str, Any] | str, **properties: Any) -> dict[str, Any]:
+    told = [{"rule": rule} if isinstance(rule, str) else rule for rule in rules]
+    return {"type": "object", "properties": properties, "x-kubernetes-validations": told}
+
+
+def ruled(value: dict[str, Any], *rules: dict[str, Any] | str) -> dict[str, Any]:
+    told = [{"rule": rule} if isinstance(rule, str) else rule for rule in rules]
+    return {**value, "x-kubernetes-validations": told}
+
+
+@contextmanager
+def served(c: Dialogue, kind: str, **properties: Any) -> Iterator[Kind]:
+    """Have a kind served whose spec has these properties; its definition is deleted in the end."""
+    plural = f"{kind.lower()}s"
+    of = Kind("differential.assay.dev", "v1", kind, plural)
+    c.create(
+        definition(plural, kind, version("v1", **properties) | {"subresources": {"status": {}}}),
+        show=["metadata.name"],
+    )
+    name = f"{plural}.differential.assay.dev"
+    c.until(CUSTOM_RESOURCE_DEFINITION, name, condition("Established"), show=["metadata.name"])
+    c.until_served(of.path(c.namespace))
+    yield of
+    c.delete(CUSTOM_RESOURCE_DEFINITION, name, show=["metadata.name"])
+    c.until(CUSTOM_RESOURCE_DEFINITION, name, gone)
+
+
+def one(kind: Kind, name: str = "a", **spec: Any) -> dict[str, Any]:
+    metadata = {"name": name}
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata, "spec": spec}
+
+
+def create(c: Dialogue, kind: Kind, name: str = "a", *, dry_run: bool = False, **spec: Any) -> None:
+    """Create one, also of a kind that is known to this script alone."""
+    path = kind.path(c.namespace) + ("?dryRun=All" if dry_run else "")
+    c.raw("POST", path, one(kind, name, **spec), label=f"create {spec}", show=SPEC)
+
+
+@script("A broken rule is told with its field, its message and its reason.", ["4.16"])
+def rules_of_objects(c: Dialogue) -> None:
+    range_ = objects(
+        {"rule": "self.least <= self.most", "message": " least is more than most "},
+        {"rule": "self.least > 0", "messageExpression": "self.least < 0 ? 'less' : 'none'"},
+        {"rule": "self.most < 100", "reason": "FieldValueForbidden", "message": "too many"},
+        least=INTEGER,
+        most=INTEGER,
+    )
+    for name, reason in (("dup", "Duplicate"), ("need", "Required"), ("bad", "Invalid")):
+        rule = {"rule": f"self != '{name}'", "reason": f"FieldValue{reason}", "message": "no"}
+        range_["properties"][name] = ruled(TEXT, rule)
+    with served(c, "Flange", range=range_) as kind:
+        for spec in (
+            {"least": 2, "most": 1},
+            {"least": 0, "most": 1},
+            {"least": 1, "most": 200},
+            {"least": -1, "most": -2},
+            {"least": 1, "most": 2, "dup": "dup"},
+            {"least": 1, "most": 2, "need": "need"},
+            {"least": 1, "most": 2, "bad": "bad"},
+            {"least": 1},
+            {"least": "one", "most": 2},
+            {"least": 1, "most": 2},
+        ):
+            create(c, kind, dry_run=True, range=spec)
+
+
+@script("A rule that names oldSelf judges updates alone, unchanged values too.", ["4.16"])
+def transition_rules(c: Dialogue) -> None:
+    entry = {
+        "type": "object",
+        "required": ["name"],
+        "properties": {"name": TEXT, "size": INTEGER},
+        "x-kubernetes-validations": [{"rule": "self.size == oldSelf.size"}],
+    }
+    entries = {
+        "type": "array",
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["name"],
+        "items": entry,
+    }
+    first = {"rule": "oldSelf.hasValue() || self == 1", "optionalOldSelf": True}
+    with served(
+        c,
+        "Pinion",
+        fixed=ruled(TEXT, {"rule": "self == oldSelf", "message": "field is immutable"}),
+        grows=objects("self.size > oldSelf.size", size=INTEGER),
+        counts={"type": "object", "additionalProperties": ruled(INTEGER, "self >= oldSelf")},
+        entries=entries,
+        tags=ruled(
+            {"type": "array", "x-kubernetes-list-type": "set", "items": TEXT}, "self == oldSelf"
+        ),
+        first=ruled(INTEGER, first),
+        other=TEXT,
+    ) as kind:
+        spec = {
+            "fixed": "a",
+            "grows": {"size": 1},
+            "counts": {"x": 1},
+            "entries": [{"name": "a", "size": 1}, {"name": "b", "size": 2}],
+            "tags": ["x", "y"],
+        }
+        create(c, kind, first=2, **spec)
+        create(c, kind, first=1, **spec)
+        for change in (
+            {"other": "x"},
+            {"grows": {"size": 2}},
+            {"grows": {"size": 3}, "fixed": "b"},
+            {"grows": {"size": 3}, "counts": {"x": 0, "y": 0}},
+            {"grows": {"size": 3}, "entries": [{"name": "c", "size": 3}, {"name": "b", "size": 3}]},
+            {"grows": {"size": 4}, "entries": [{"name": "b", "size": 2}, {"name": "a", "size": 1}]},
+            {"grows": {"size": 5}, "tags": ["y", "x"]},
+            {"grows": {"size": 6}, "tags": ["y"]},
+            {"grows": {"size": 7}, "first": 2},
+            {"grows": None, "fixed": None},
+        ):
+            c.patch(kind, "a", {"spec": change}, show=SPEC)
+
+
+@script("An expression without a value for an object refuses it.", ["4.16"])
+def rules_without_a_value(c: Dialogue) -> None:
+    with served(
+        c,
+        "Gasket",
+        key=objects("self.absent > 0", absent=INTEGER),
+        index=ruled(INTEGERS, "self[3] > 0"),
+        zero=ruled(INTEGER, {"rule": "1 / self > 0", "message": "divided"}),
+        any=ruled({"x-kubernetes-int-or-string": True}, "self > 1"),
+        text=ruled(TEXT, "sign(quantity(self)) == 1"),
+        pattern=ruled(TEXT, "self.matches(self)"),
+        number=ruled(TEXT, "int(self) > 1"),
+    ) as kind:
+        for spec in (
+            {"key": {}},
+            {"index": [1]},
+            {"zero": 0},
+            {"any": "x"},
+            {"any": 2},
+            {"text": "1k"},
+            {"number": "3"},
+        ):
+            create(c, kind, dry_run=True, **spec)
+
+
+@script("What a rule refuses is no error in a value that stands unchanged.", ["4.16"])
+def ratcheted_rules(c: Dialogue) -> None:
+    part = {"type": "object", "properties": {"size": INTEGER}}
+    with served(c, "Washer", part=part, absent=part, other=TEXT) as kind:
+        create(c, kind, part={"size": 1})
+        create(c, kind, "b", absent={})
+        strict = {"part": objects("self.size > 1", size=INTEGER)}
+        strict["absent"] = objects("self.size > 1", size=INTEGER)
+        changed = version("v1", **strict, other=TEXT) | {"subresources": {"status": {}}}
+        c.patch(
+            CUSTOM_RESOURCE_DEFINITION,
+            "washers.differential.assay.dev",
+            {"spec": {"versions": [changed]}},
+            show=["metadata.name"],
+        )
+        bad, path = one(kind, "probe", part={"size": 1}), f"{kind.path(c.namespace)}?dryRun=All"
+        c.until_true("new rules are served", lambda: c.consult("POST", path, bad).code == 422)
+        c.patch(kind, "a", {"spec": {"other": "x"}}, show=SPEC)
+        c.patch(kind, "a", {"spec": {"part": {"size": 0}}}, show=SPEC)
+        c.patch(kind, "b", {"spec": {"other": "x"}}, show=SPEC)
+
+
+@script("A status is judged with its whole object by the rules of the root.", ["4.16"])
+def rules_of_statuses(c: Dialogue) -> None:
+    kind = Kind("differential.assay.dev", "v1", "Spindle", "spindles")
+    schema = {
+        "type": "object",
+        "properties": {
+            "spec": {"type": "object", "properties": {"size": INTEGER}},
+            "status": {"type": "object", "properties": {"seen": INTEGER}},
+        },
+        "x-kubernetes-validations": [
+            {"rule": "!has(self.status) || self.status.seen <= self.spec.size"},
+            {"rule": "self.metadata.name.startsWith('a')", "message": "named otherwise"},
+        ],
+    }
+    only = {"name": "v1", "served": True, "storage": True, "subresources": {"status": {}}}
+    crd = definition("spindles", "Spindle", {**only, "schema": {"openAPIV3Schema": schema}})
+    name = "spindles.differential.assay.dev"
+    c.create(crd, show=["metadata.name"])
+    c.until(CUSTOM_RESOURCE_DEFINITION, name, condition("Established"), show=["metadata.name"])
+    c.until_served(kind.path(c.namespace))
+    show = ["spec", "status"]
+    create(c, kind, "b", size=1)
+    create(c, kind, "a", size=2)
+    c.patch(kind, "a", {"status": {"seen": 3}}, subresource="status", show=show)
+    c.patch(kind, "a", {"status": {"seen": 2}}, subresource="status", show=show)
+    c.patch(kind, "a", {"spec": {"size": 1}}, show=show)
+    c.delete(CUSTOM_RESOURCE_DEFINITION, name, show=["metadata.name"])
+    c.until(CUSTOM_RESOURCE_DEFINITION, name, gone)
+
+
+@script("A CRD whose rules do not compile is refused, with each rule's mistake.", ["4.16"])
+def wrong_rules(c: Dialogue) -> None:
+    rule: dict[str, Any]
+    for rule in (
+        {"rule": "self.absent == 1"},
+        {"rule": "self.size == 'x'"},
+        {"rule": "self.size >"},
+        {"rule": "self.size"},
+        {"rule": "self.fill() || nothing"},
+        {"rule": "self.namespace == 'x' && self.__namespace__ == 'x'"},
+        {"rule": "self.name.find(1) == ''"},
+        {"rule": "self.names.sum() == ''"},
+        {"rule": "quantity(self.name) > quantity('1')"},
+        {"rule": " "},
+        {"rule": "true", "message": " "},
+        {"rule": "true", "message": "a\nb"},
+        {"rule": "true\n&& true"},
+        {"rule": "true", "reason": "No"},
+        {"rule": "true", "messageExpression": "1"},
+        {"rule": "true", "messageExpression": "self.absent"},
+        {"rule": "true", "messageExpression": " "},
+        {"rule": "true", "optionalOldSelf": True},
+        {"rule": "self.size >= oldSelf.size", "messageExpression": "string(oldSelf.size)"},
+    ):
+        texts = {"type": "array", "maxItems": 9, "items": TEXT}
+        range_ = objects(rule, size=INTEGER, name=TEXT, names=texts, namespace=TEXT)
+        crd = definition("shims", "Shim", version("v1", range=range_))
+        c.create(crd, dry_run=True, show=["metadata.name"])
+    item = ruled(INTEGER, "self >= oldSelf")
+    sizes = {"type": "array", "maxItems": 9, "items": item}
+    c.create(
+        definition("shims", "Shim", version("v1", sizes=sizes)),
+        dry_run=True,
+        show=["metadata.name"],
+    )
