@@ -385,6 +385,7 @@ RULE_PATH = "spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-valid
         ({"rule": "self.size >"}, "rule", "Syntax error: mismatched input '<EOF>'"),
         ({"rule": "self.size"}, "rule", "cel expression must evaluate to a bool"),
         ({"rule": "ip('::1') == ip('::1')"}, "rule", "does not have ip of Kubernetes' libraries"),
+        ({"rule": "[1].indexOf(1) == 0"}, "rule", "does not have indexOf of Kubernetes'"),
         ({"rule": "self.fill()"}, "rule", "undeclared reference to 'fill'"),
         ({"rule": " "}, "rule", "Required value: rule is not specified"),
         ({"rule": "true", "message": " "}, "message", "must be non-empty if specified"),

@@ -55,6 +55,11 @@ def create(c: Dialogue, kind: Kind, name: str = "a", *, dry_run: bool = False, *
     c.raw("POST", path, one(kind, name, **spec), label=f"create {spec}", show=SPEC)
 
 
+def tried(c: Dialogue, **spec: dict[str, Any]) -> None:
+    crd = definition("shims", "Shim", version("v1", **spec))
+    c.create(crd, dry_run=True, show=["metadata.name"])
+
+
 @script("A broken rule is told with its field, its message and its reason.", ["4.16"])
 def rules_of_objects(c: Dialogue) -> None:
     range_ = objects(
@@ -237,13 +242,21 @@ def wrong_rules(c: Dialogue) -> None:
         {"rule": "self.size >= oldSelf.size", "messageExpression": "string(oldSelf.size)"},
     ):
         texts = {"type": "array", "maxItems": 9, "items": TEXT}
-        range_ = objects(rule, size=INTEGER, name=TEXT, names=texts, namespace=TEXT)
-        crd = definition("shims", "Shim", version("v1", range=range_))
-        c.create(crd, dry_run=True, show=["metadata.name"])
-    item = ruled(INTEGER, "self >= oldSelf")
-    sizes = {"type": "array", "maxItems": 9, "items": item}
-    c.create(
-        definition("shims", "Shim", version("v1", sizes=sizes)),
-        dry_run=True,
-        show=["metadata.name"],
-    )
+        tried(c, range=objects(rule, size=INTEGER, name=TEXT, names=texts, namespace=TEXT))
+    tried(c, sizes={**INTEGERS, "items": ruled(INTEGER, "self >= oldSelf")})
+
+
+@script("A CRD is refused if the evaluation of its rules may take too long.", ["4.16"])
+def costs_of_rules(c: Dialogue) -> None:
+    unbounded = {"type": "array", "items": {"type": "string"}}
+    tried(c, names=ruled(unbounded, "self.all(a, self.all(b, a == b))"))
+
+
+@script("A rule may name a field, and use all of Kubernetes' functions.", ["4.16"])
+def parts_of_rules(c: Dialogue) -> None:
+    pointed = objects({"rule": "self.size > 1", "fieldPath": ".size"}, size=INTEGER)
+    tried(c, part=pointed)
+    tried(c, address=ruled(TEXT, "isIP(self) && ip(self).family() == 4"))
+    tried(c, version=ruled(TEXT, "semver(self).major() == 1"))
+    tried(c, sizes=ruled(INTEGERS, "self.indexOf(3) == 0"))
+    tried(c, date=ruled(TEXT, "!format.dns1123Label().validate(self).hasValue()"))
