@@ -10,7 +10,7 @@ import pytest
 
 from fixtures.control_plane.builder import go_toolchain
 from fixtures.go_time.lockstep_patches import PATCHES
-from fixtures.go_time.overlay import write_overlay
+from fixtures.go_time.overlay import Patches, write_overlay
 
 
 def require_go() -> None:
@@ -19,13 +19,13 @@ def require_go() -> None:
         pytest.skip("needs Go 1.26 in PATH, on Linux on amd64")
 
 
-def built(module: Path, folder: Path) -> Path:
+def built(module: Path, folder: Path, patches: Patches = PATCHES) -> Path:
     """Build the module into a directory, which exists; return the program.
 
     A test that needs it is skipped where there is no Go for it.
     """
     require_go()
-    overlay = write_overlay(folder / "overlay", PATCHES, go_toolchain())
+    overlay = write_overlay(folder / "overlay", patches, go_toolchain())
     program = folder / module.name
     subprocess.run(
         [go_toolchain(), "build", "-overlay", overlay, "-o", program, "."], cwd=module, check=True

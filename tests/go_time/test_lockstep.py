@@ -11,8 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from fixtures.go_time.lockstep_patches import PATCHES
+from fixtures.go_time.overlay import Patch
 from fixtures.go_time.pacer import Pacer, TimePage
-from fixtures.go_time.work import has_children, has_work
+from fixtures.go_time.work import is_at_rest
+from tests.go_programs import built
 from vocabulary.clock import SECOND, SIMULATION_EPOCH_US
 
 pytestmark = pytest.mark.slow
@@ -68,21 +71,16 @@ def moves_until_it_ends(
 
 def asked_until_idle(pacer: Pacer, pid: int) -> bool:
     """False if the program has ended."""
-    try:
-        pacer.ping()
-        began = time.monotonic()
-        while True:
-            if not select.select([pacer], [], [], REPEAT_SECONDS)[0]:
-                pacer.ping(again=True)
-                waits = time.monotonic() - began > BLOCKED_SECONDS
-                if waits and not has_work(pid) and not has_children(pid):
-                    pacer.count_out_system_calls()
-            elif not pacer.receive():
-                return False
-            if pacer.is_idle:
-                return True
-    except BrokenPipeError:
-        return False
+    began = time.monotonic()
+    runs = pacer.ping()
+    while runs and not pacer.is_idle:
+        if select.select([pacer], [], [], REPEAT_SECONDS)[0]:
+            runs = pacer.receive()
+            continue
+        runs = pacer.ping(again=True)
+        if runs and time.monotonic() - began > BLOCKED_SECONDS and is_at_rest(pid):
+            runs = pacer.count_out_system_calls()
+    return runs
 
 
 def test_each_wait_takes_its_span_and_not_a_nanosecond_more(waits: Path, tmp_path: Path) -> None:
@@ -138,6 +136,23 @@ def test_a_system_call_that_works_is_not_overtaken(calls: Path, tmp_path: Path) 
     """A thread that waits for a processor in it, as on a busy machine, looks the same."""
     moves_until_it_ends(calls, tmp_path / "output")
     assert (tmp_path / "output").read_text() == "caller other\n" * 5
+
+
+def test_a_thread_that_is_held_up_at_its_return_is_not_overlooked(tmp_path: Path) -> None:
+    """A busy machine holds threads up anywhere: here two sleep where one of them may take the other
+    for idle, with no timer, or may take its processor."""
+    window = "\tdropg()\n", "\tlock(&sched.lock)\n\tvar pp *p\n"
+    looks = "func timeIdle() bool {\n"
+    nap = "\tusleep(3000)\n"
+    held_up = {
+        "proc.go": Patch("".join(window), nap.join(window)),
+        "time_nofake.go": Patch(looks, looks + nap),
+    }
+    patches = PATCHES | {file: (*PATCHES[file], patch) for file, patch in held_up.items()}
+    returns = built(Path(__file__).parent / "returns", tmp_path, patches)
+    moves = moves_until_it_ends(returns, tmp_path / "output")
+    assert moves == [n * SECOND for n in range(1, 21)]
+    assert (tmp_path / "output").read_text() == "writer reader\n" * 10
 
 
 def test_its_random_numbers_are_those_of_its_seed(names: Path, tmp_path: Path) -> None:

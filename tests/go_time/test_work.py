@@ -1,11 +1,12 @@
-"""A program's children are work of its until they end."""
+"""Threads and children are work of a program until they sleep or end."""
 
 from __future__ import annotations
 
 import os
 import subprocess
+import sys
 
-from fixtures.go_time.work import has_children
+from fixtures.go_time.work import has_children, is_at_rest, sleeps
 
 
 def test_a_child_that_has_ended_and_is_not_waited_for_is_no_work() -> None:
@@ -27,3 +28,30 @@ def test_a_child_that_has_ended_and_is_not_waited_for_is_no_work() -> None:
             pass
         os.close(theirs)
     os.close(ours)
+
+
+def test_threads_that_wake_each_other_never_sleep_all() -> None:
+    """One after the other, each may be seen asleep."""
+    script = """
+import os, sys, threading
+pipes = [os.pipe() for _ in range(3)]
+def pass_on(n):
+    while os.read(pipes[n - 1][0], 1):
+        os.write(pipes[n][1], b"x")
+for n in range(3):
+    threading.Thread(target=pass_on, args=(n,), daemon=True).start()
+sys.stdin.read(1)
+os.write(pipes[0][1], b"x")
+print("up", flush=True)
+sys.stdin.read()
+"""
+    command = [sys.executable, "-c", script]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as threads:
+        assert threads.stdin is not None
+        assert threads.stdout is not None
+        while not sleeps(threads.pid):
+            pass
+        threads.stdin.write(b"x")
+        threads.stdin.flush()
+        threads.stdout.readline()
+        assert not any(sleeps(threads.pid) or is_at_rest(threads.pid) for _ in range(300))

@@ -156,11 +156,8 @@ class Pacing:
 
     def _ping(self, program: Paced, *, again: bool = False, blocked: bool = False) -> None:
         self.pings += 1
-        try:
-            program.pacer.ping(again=again)
-            if blocked:
-                program.pacer.count_out_system_calls()
-        except (BrokenPipeError, ConnectionResetError):
+        pacer = program.pacer
+        if not pacer.ping(again=again) or (blocked and not pacer.count_out_system_calls()):
             program.ended()
 
     def _await(self, asked: tuple[Paced, ...]) -> None:

@@ -24,7 +24,7 @@ from conformance.worlds.simulated.operator_process import FAST_WAKES, LEAST_POLL
 from fixtures import parent_bound
 from fixtures.go_time.pacer import Pacer
 from fixtures.go_time.signals import await_delivery
-from fixtures.go_time.work import has_children, has_work
+from fixtures.go_time.work import is_at_rest
 from fixtures.simulated.api_server import ApiServer
 from fixtures.simulated.loop import Loop, Timer
 from fixtures.simulated.serve.requests import Call
@@ -250,7 +250,7 @@ class ProgramProcess:
     def sleeps(self) -> bool:
         """True if none of its threads can run, and none of its processes is left."""
         process = self._process
-        return process is not None and not has_work(process.pid) and not has_children(process.pid)
+        return process is not None and is_at_rest(process.pid)
 
     def idle(self) -> None:
         """It has nothing to do until its next timer: wake it then.

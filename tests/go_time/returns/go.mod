@@ -1,0 +1,3 @@
+module returns
+
+go 1.26
