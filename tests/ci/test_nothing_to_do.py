@@ -17,6 +17,7 @@ FOUND_NOTHING = {
     "prose": (("{folder}",), "is no Python file and has none"),
     "released": (("jobset-v0.0.0",), "invalid choice"),
     "under-failure": (("--disturb", "nothing"), "invalid choice"),
+    "upstream-examples": (("{folder}",), "has no examples of"),
     "weaken": (("--checkers", "0"), "no mutant was drawn"),
 }
 ALWAYS_FIND = {

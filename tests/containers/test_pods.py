@@ -20,7 +20,7 @@ from fixtures.containers.pods import (
     script,
 )
 from vocabulary.clock import SECOND
-from vocabulary.kinds import POD
+from vocabulary.kinds import JOB, POD
 from vocabulary.requests import Patch
 
 REAL = RealContainers("example.com/tools:1", stuck_us=50 * SECOND)
@@ -133,7 +133,9 @@ def test_the_grace_period_is_the_same_where_no_kubelet_is_real() -> None:
     template = {"spec": {"containers": [{"name": "main", "image": "m"}]}}
     job = expand(with_behaviour({"kind": "Job", "spec": {"template": template}}, "stop 2m"))
     for containers in (None, REAL):
-        tailored = ManifestForRun("run-0", containers).tailored({"apiVersion": "batch/v1", **job})
+        tailored = ManifestForRun("run-0", containers).tailored(
+            {"apiVersion": "batch/v1", **job}, JOB
+        )
         assert tailored["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] == 150
 
 

@@ -20,9 +20,9 @@ AW-015 quota-released-after-last-pod  FAILED   (seed 1729, plan shrunk 14 → 2 
     t=238.217s    rv143    pod/a-job-zt1           status.ready absent → true          by kubelet/n1
     t=298.233s    rv146    appwrapper/a            Running → Failed                    by appwrapper
     t=303.056s    rv151    appwrapper/a            QuotaReserved True → False          by appwrapper
-    AW-015: "when ResourcesDeployed becomes False, which indicates to Kueue that the quota has \
-been released, all resources created by a failed workload will have been totally removed". \
-QuotaReserved of appwrapper/a became False at rv151, while pod a-job-zt1 was Running and had \
+    AW-015: Quota MUST NOT be released before every pod and resource of the failed attempt is \
+gone. (appwrapper-fault-tolerance, Progress Guarantees, sentence 5)
+    QuotaReserved of appwrapper/a became False at rv151, while pod a-job-zt1 was Running and had \
 59.2 s left: it used quota that was not reserved.
     faults: kill pod a-job-xq0 with exit code 1; \
 taint n0 with autopilot.ibm.com/gpuhealth=EVICT:NoExecute; \

@@ -38,8 +38,9 @@ class Lab:
 
     def create(self, obj: Object, actor: str = "user") -> Any:
         """Its pods get the time to stop that they need, as those of scenarios do."""
-        played = map_pods(expand(obj), with_time_to_stop)
-        return self.handle(Create(kind_of(obj), played, DEFAULT, name_of(obj)), actor)
+        kind, played = kind_of(obj), map_pods(expand(obj), with_time_to_stop)
+        namespace = DEFAULT if kind.namespaced else ""
+        return self.handle(Create(kind, played, namespace, name_of(obj)), actor)
 
     def patch(self, kind: Kind, name: str, body: Any, **options: Any) -> Any:
         namespace = DEFAULT if kind.namespaced else ""

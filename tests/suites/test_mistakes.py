@@ -12,7 +12,7 @@ from conformance.suite import Suite, SuiteError
 from fixtures.simulated import controllers
 from tests.suites.test_suite_path import TOY, assay
 
-ARMS = '@scenario(arms=("TOY-001", "TOY-002", "TOY-003"))'
+ARMS = '@scenario(arms=("TOY-001", "TOY-002", "TOY-003"), kills="lost-pods-stay-lost")'
 BOTH = 'roles=("toy", "appwrapper"), operators=2)'
 LITERAL = "    lanes=lanes,"
 MISTAKES = {
@@ -43,7 +43,7 @@ MISTAKES = {
     "a role that is not there": (
         "scenarios.py",
         ARMS,
-        ARMS.replace("))", '), roles=("toy", "appwraper"))'),
+        ARMS.replace(', kills="lost-pods-stay-lost")', ', roles=("toy", "appwraper"))'),
         "scenario toy/lost-pods-come-back",
         "did you mean appwrapper?",
     ),
