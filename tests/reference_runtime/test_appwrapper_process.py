@@ -221,10 +221,6 @@ def test_its_webhooks_fill_in_who_submitted_and_refuse_what_he_may_not_create(
         "name": "appwrapper.example.com",
         "admissionReviewVersions": ["v1"],
         "sideEffects": "None",
-        "clientConfig": {
-            "url": f"https://127.0.0.1:{port}/mutate",
-            "caBundle": base64.b64encode(plane.ca.read_bytes()).decode(),
-        },
         "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
         "rules": [
             {
@@ -235,12 +231,21 @@ def test_its_webhooks_fill_in_who_submitted_and_refuse_what_he_may_not_create(
             }
         ],
     }
-    path = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
-    admin.post(path, {"metadata": {"name": namespace}, "webhooks": [webhook]})
+    ca = base64.b64encode(plane.ca.read_bytes()).decode()
+    group = "/apis/admissionregistration.k8s.io/v1"
+    paths = {
+        page: f"{group}/{kind}webhookconfigurations"
+        for page, kind in (("mutate", "mutating"), ("validate", "validating"))
+    }
+    for page, path in paths.items():
+        reached = {"url": f"https://127.0.0.1:{port}/{page}", "caBundle": ca}
+        webhooks = [{**webhook, "clientConfig": reached}]
+        admin.post(path, {"metadata": {"name": namespace}, "webhooks": webhooks})
     poor = plane.api(users.OPERATORS[3])  # may create AppWrappers, but no Jobs
     own = {"apiGroups": [APPWRAPPER.group], "resources": [APPWRAPPER.plural], "verbs": ["create"]}
     grant(plane, users.OPERATORS[3].name, [own])
-    job = {"apiVersion": "batch/v1", "kind": "Job", "spec": {"template": {"spec": {}}}}
+    pod = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "example.com/main"}]}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "spec": {"template": {"spec": pod}}}
     aw = wrapper("poor", job)
     try:
 
@@ -257,4 +262,5 @@ def test_its_webhooks_fill_in_who_submitted_and_refuse_what_he_may_not_create(
         assert workloads.get("rich")["metadata"]["labels"][label] == users.SCENARIO_USER.name
         eventually(lambda: workloads.is_in("rich", "Succeeded"))
     finally:
-        admin.delete(f"{path}/{namespace}")
+        for path in paths.values():
+            admin.delete(f"{path}/{namespace}")
