@@ -1,0 +1,3 @@
+module timer_lateness
+
+go 1.26
