@@ -52,6 +52,7 @@ def chaos(
     from conformance.cli.judging import all_claims
     from conformance.implementation import implementation as implementation_named
     from conformance.norm.verdict import Outcome
+    from conformance.report.replacing import write_whole
     from conformance.report.untrusted import printable
     from vocabulary.history import write_history
 
@@ -68,7 +69,7 @@ def chaos(
     typer.echo(f"{printable(str(loaded['title']))}: steady state {steady}")
     typer.echo(f"{armed} claims armed, {len(failed)} violated")
     if journal is not None:
-        journal.write_text(json.dumps(run.journal, indent=2, default=str), encoding="utf-8")
+        write_whole(journal, json.dumps(run.journal, indent=2, default=str))
         typer.echo(f"journal: {journal}")
     if history is not None:
         write_history(history, run.header, run.entries)

@@ -107,11 +107,7 @@ def check_folder(folder: Path) -> None:
         return
     if not folder.is_dir():
         raise ReportError(f"{folder}: is a file; name a folder for the report with --out")
-    others = [
-        path
-        for path in folder.iterdir()
-        if path.name not in _BEFORE_THE_REPORT and not path.name.startswith(LEFT_OVER)
-    ]
+    others = [path for path in folder.iterdir() if path.name not in _BEFORE_THE_REPORT | LEFT_OVER]
     if others and not _is_ours(report_path(folder)):
         raise ReportError(
             f"{folder}: holds files but no {REPORT_NAME} of Assay's; "
@@ -158,7 +154,7 @@ def write_folder(
     check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     failures = tuple(_name_failures(folder, suite, report, claims))
-    with replacing(folder, lambda: remove_earlier(folder, {*claims, *CLAIMS})) as made:
+    with replacing(folder, lambda: files_of_reports(folder, {*claims, *CLAIMS})) as made:
         _write_histories(made, suite, report)
         _write_failures(made, folder, failures, report, claims)
         pages = {
@@ -215,20 +211,17 @@ def _plan_of(run: RunResult, suite: Suite) -> Plan:
     return plan
 
 
-def remove_earlier(folder: Path, claims: Iterable[str]) -> None:
-    """Remove what an earlier run wrote here, or was made of it, and nothing else; the report first.
+def files_of_reports(folder: Path, claims: Iterable[str]) -> Iterator[Path]:
+    """The files that runs wrote here, or that were made of it; not all of them need be there.
 
     The names of pages and plans are asked of the claims: others may have files of such a shape.
     """
-    (folder / REPORT_NAME).unlink(missing_ok=True)
     pages = (f"{stem_of(claim)}.{suffix}" for claim in claims for suffix in ("html", "yaml"))
-    for name in (*_RENDERINGS, *pages):
-        (folder / name).unlink(missing_ok=True)
-    for path in untouched_exports(folder):
-        path.unlink()
+    for name in (REPORT_NAME, *_RENDERINGS, *pages):
+        yield folder / name
+    yield from untouched_exports(folder)
     for name, pattern in _OUR_FOLDERS.items():
-        for path in (folder / name).glob(pattern):
-            path.unlink()
+        yield from (folder / name).glob(pattern)
 
 
 def untouched_exports(folder: Path) -> tuple[Path, ...]:

@@ -18,15 +18,15 @@ from __future__ import annotations
 import filecmp
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
 from conformance.report.build import slug
 from conformance.report.conformance_report import ConformanceReport, ReportError
 from conformance.report.counted import counted
 from conformance.report.folder import HISTORIES_NAME, require_writable, untouched_exports
+from conformance.report.replacing import LEFT_OVER, replacing, write_whole
 from conformance.report.text import counts_line
 from conformance.report.untrusted import printable
 from conformance.report.yaml_text import REPORT_NAME, read_report, read_report_at, report_path
@@ -38,7 +38,6 @@ MAX_DEPTH: Final = 4
 """How far below the folder that is named reports are looked for: from the one in which a project's
 `reports/` stands it takes three."""
 _CONTENTS: Final = "## Table of contents"
-_STAGED: Final = ".handing-in-"
 
 
 class Submission(NamedTuple):
@@ -76,17 +75,12 @@ def write_submission(report_at: Path, out: Path, *, replace: bool = False) -> Su
     require_writable(folder)
     if os.path.realpath(source) != os.path.realpath(folder / REPORT_NAME):
         files = {name: source.parent / name for name in histories} | {REPORT_NAME: source}
-        in_the_way = tuple(_in_the_way(files, folder))
+        in_the_way = next(_in_the_way(files, report_path(folder).parent), None)
         if in_the_way and not replace:
-            raise ReportError(_would_replace(in_the_way[0], report))
-        _copy(files, folder, in_the_way)
+            raise ReportError(_would_replace(in_the_way, report))
+        _copy(files, folder)
     readme = folder.parent / README_NAME
-    text = _readme(readme)
-    with TemporaryDirectory(dir=folder.parent, prefix=_STAGED) as made:
-        # Part of it is its owner's, who must not find it cut short.
-        fresh = Path(made) / README_NAME
-        fresh.write_text(text, encoding="utf-8")
-        fresh.replace(readme)
+    write_whole(readme, _readme(readme))  # part of it is its owner's
     return Submission(folder, readme, tuple(_wanting(report)))
 
 
@@ -109,10 +103,12 @@ def reports_below(folder: Path) -> list[Path]:
 
 def _reports_in(folder: Path) -> Iterator[Path]:
     top = len(folder.parts)
-    for path, folders, files in os.walk(folder):
-        if REPORT_NAME in files:
+    for path, folders, _ in os.walk(folder):
+        folders[:] = sorted(set(folders) - LEFT_OVER)
+        has_report = report_path(Path(path)).is_file()
+        if has_report:
             yield Path(path)
-        if REPORT_NAME in files or len(Path(path).parts) - top == MAX_DEPTH:
+        if has_report or len(Path(path).parts) - top == MAX_DEPTH:
             folders.clear()
 
 
@@ -147,20 +143,14 @@ def _in_the_way(files: Mapping[str, Path], folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _copy(files: Mapping[str, Path], folder: Path, in_the_way: Iterable[Path]) -> None:
-    """Nothing is removed until all is there: a full disk loses nothing, nor does a source that
-    stands in this very folder. The report comes last: a folder that has one is whole."""
+def _copy(files: Mapping[str, Path], folder: Path) -> None:
+    """A full disk or a killed process loses nothing, nor does a source that stands in this very
+    folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=folder, prefix=_STAGED) as made:
-        staged = {name: Path(made) / name for name in files}
-        for name, path in staged.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(files[name], path)
-        for path in in_the_way:
-            path.unlink()
-        for name, path in staged.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            path.replace(folder / name)
+    with replacing(folder, lambda: _in_the_way(files, folder)) as made:
+        for name, path in files.items():
+            (made / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, made / name)
 
 
 def _would_replace(standing: Path, report: ConformanceReport) -> str:

@@ -9,13 +9,15 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from conformance.report import folder as report_folder
 from conformance.report.build import build_report
 from conformance.report.folder import check_folder, write_folder
-from conformance.report.replacing import left_over, report_at, write_whole
+from conformance.report.replacing import left_over, replacing, report_at, write_whole
+from conformance.report.submission import reports_below, write_submission
 from conformance.report.yaml_text import read_report_at
 from tests.cli.command import assay
 from tests.report.sample_claims import CLAIMS
@@ -75,7 +77,7 @@ def test_one_report_is_whole_whenever_its_writer_is_killed(tmp_path: Path) -> No
         dates.append(_require_whole(folder))
         left += bool(left_over(folder))
         check_folder(folder)
-        step += 1 if dates[-1] == NEW else 3  # the steps until the rename are alike
+        step += 3  # many are alike: a link and a rename for each file that is put in place
     assert _require_whole(folder) == NEW
     # First the earlier report stands, from one step on the new one.
     assert dates == sorted(dates)
@@ -85,6 +87,25 @@ def test_one_report_is_whole_whenever_its_writer_is_killed(tmp_path: Path) -> No
     assert not left_over(folder)
     assert (folder / "cluster").is_dir()
     assert not list(folder.glob(".*"))
+
+
+def test_a_submission_that_is_replaced_is_whole_whenever_that_is_killed(tmp_path: Path) -> None:
+    old, new, out = tmp_path / "old", tmp_path / "new", tmp_path / "out"
+    _write(old, OLD)
+    _write(new, NEW)
+    handed_in = write_submission(old, out).folder
+    step, dates = 0, []
+    while _is_killed(step, out, lambda: write_submission(new, out, replace=True)):
+        report = read_report_at(handed_in)
+        dates.append(report.date)
+        for claim in report.claims:
+            for test in claim.tests:
+                assert read_history(report_at(handed_in) / test.history)[2]
+        assert reports_below(out) == [handed_in]
+        step += 3
+        write_submission(old, out, replace=True)
+        assert not left_over(handed_in)
+    assert set(dates) == {OLD, NEW}
 
 
 def test_a_full_disk_leaves_the_earlier_report(
@@ -127,12 +148,24 @@ def test_a_first_report_that_was_cut_off_is_no_report(tmp_path: Path) -> None:
     assert _require_whole(folder) == NEW
 
 
-def test_files_of_a_run_that_still_writes_are_left_alone(tmp_path: Path) -> None:
-    being_written = tmp_path / f".report-being-written-{os.getppid()}"
-    being_written.mkdir()
-    _write(tmp_path, NEW)
-    assert being_written.is_dir()
-    assert left_over(tmp_path) == []
+def test_a_writer_waits_for_another_and_what_that_writes_is_not_left_over(tmp_path: Path) -> None:
+    other = Thread(target=_write, args=(tmp_path, NEW))
+    with replacing(tmp_path, list):
+        assert left_over(tmp_path) == []
+        other.start()
+        other.join(0.5)  # it would be over by then
+        assert other.is_alive()
+    other.join()
+    assert _require_whole(tmp_path) == NEW
+
+
+def test_no_file_is_missing_while_its_successor_is_put_in_place(tmp_path: Path) -> None:
+    _write(tmp_path, OLD)
+    step = 0
+    while _is_killed(step, tmp_path, lambda: _write(tmp_path, NEW)):
+        for name in ("report.yaml", "index.html", "junit.xml", "aw-015.html", "aw-015.yaml"):
+            assert (tmp_path / name).stat().st_size
+        step += 5
 
 
 def test_one_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
