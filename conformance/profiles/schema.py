@@ -10,6 +10,7 @@ import msgspec
 
 from conformance import suite
 from conformance.profiles.profile import ImplementationProfile
+from conformance.report.schema import clean_descriptions
 
 SCHEMA_PATH: Final = Path(__file__).parent / "profile.schema.json"
 
@@ -20,6 +21,7 @@ def schema_text() -> str:
     (whole, *parts), definitions = msgspec.json.schema_components([ImplementationProfile, *fields])
     name = whole["$ref"].rpartition("/")[2]
     definitions[name]["properties"]["fields"]["anyOf"] = parts
+    clean_descriptions(definitions)
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "https://assay.dev/schemas/v1/implementation-profile.json",
