@@ -77,6 +77,40 @@ def grace_periods(c: Dialogue) -> None:
     c.delete(POD, "b", grace_seconds=0, show=END)
 
 
+@script("Containers that have not stopped are killed at the end of the grace period.", ["4.12"])
+def killed_in_time(c: Dialogue) -> None:
+    for name, needs in (("slow", "1h1m"), ("quick", "1s500ms")):
+        stopping = {"term_for": needs, "term_exit": "0"}
+        c.create(pod(name, stopping, terminationGracePeriodSeconds=3), show=END)
+        running = c.until(POD, name, condition("Ready"), show=END)
+        c.delete(POD, name, show=END)
+        c.until_gone(POD, name)
+        c.watch(POD, event("DELETED"), name=name, since=running.revision, distinct=True, show=LIFE)
+
+
+@script("A grace period that a second deletion shortens kills sooner.", ["4.12"])
+def killed_sooner(c: Dialogue) -> None:
+    c.create(pod("a", {"term_for": "1h"}, terminationGracePeriodSeconds=600), show=END)
+    running = c.until(POD, "a", condition("Ready"), show=END)
+    c.delete(POD, "a", show=END)
+    c.stays(POD, "a", phase("Running"), for_seconds=3, show=END)
+    c.delete(POD, "a", grace_seconds=1, show=END)
+    c.until_gone(POD, "a")
+    c.watch(POD, event("DELETED"), name="a", since=running.revision, distinct=True, show=LIFE)
+
+
+@script("Containers of a pod that finalizers alone keep are killed after 2 seconds.", ["4.12"])
+def killed_behind_finalizer(c: Dialogue) -> None:
+    held = pod("a", {"term_for": "1h"})
+    held["metadata"]["finalizers"] = [HOLD]
+    c.create(held, show=END)
+    c.until(POD, "a", condition("Ready"), show=END)
+    c.delete(POD, "a", grace_seconds=0, show=END)
+    c.until(POD, "a", phase("Failed"), show=LIFE)
+    c.patch(POD, "a", {"metadata": {"finalizers": None}}, show=END)
+    c.get(POD, "a")
+
+
 @script("A pod with a finalizer ends and stays until that is removed.", ["4.11", "4.12"])
 def finalizer_on_pod(c: Dialogue) -> None:
     held = pod("a")
