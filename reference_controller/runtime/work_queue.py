@@ -5,7 +5,8 @@ Its laws, each of which some controller bug has broken somewhere:
 - A key that is added many times before a worker takes it is handed out once.
 - A key is never handed out while a worker still has it. If it is added in the meantime, it is
   handed out again after that worker is done: the worker may have read the old state.
-- A key that failed comes back after an exponential delay; success forgets the failures.
+- A key that failed comes back after an exponential delay; success forgets the failures. The delay
+  grows with the time that the key has failed, not with the events that woke it meanwhile.
 - A key has at most one timer.
 
 Time is given by the caller, in microseconds, so the queue runs under virtual time too.
@@ -90,6 +91,11 @@ class WorkQueue:
     def failed(self, key: Key, now_us: Micros) -> Micros:
         """The worker is done and wants the key again after its backoff; returns that span."""
         failures = self._failures.get(key, 0)
+        due_us = self._due_us.get(key)
+        if failures and due_us is not None:
+            # An event woke it ahead of its next attempt, which stays due. client-go counts that.
+            self._done(key)
+            return max(due_us - now_us, 0)
         self._failures[key] = failures + 1
         # The shift is bounded because a big enough one would build an enormous number first.
         backoff_us = min(self._base_backoff_us << min(failures, 40), self._max_backoff_us)

@@ -111,6 +111,19 @@ def test_the_backoff_doubles_with_each_failure_up_to_its_cap(failures: int) -> N
     assert span_us == min(BASE_BACKOFF_US * 2**failures, MAX_BACKOFF_US)
 
 
+def test_events_that_wake_a_failing_key_do_not_make_it_wait_longer() -> None:
+    queue = WorkQueue()
+    queue.add(A)
+    queue.take(0)
+    queue.failed(A, 0)
+    for at_us in range(1, BASE_BACKOFF_US, MILLISECOND):
+        queue.add(A)
+        queue.take(at_us)
+        assert queue.failed(A, at_us) == BASE_BACKOFF_US - at_us
+    assert queue.take(BASE_BACKOFF_US) == A
+    assert queue.failed(A, BASE_BACKOFF_US) == 2 * BASE_BACKOFF_US
+
+
 def test_success_forgets_the_failures_of_that_key_only() -> None:
     queue = WorkQueue()
     for key in (A, B):
