@@ -11,7 +11,7 @@ from reference_controller.appwrapper.echoes import EchoedWrites
 from reference_controller.appwrapper.metrics import Metrics
 from reference_controller.appwrapper.names import APPWRAPPER, APPWRAPPER_LABEL
 from reference_controller.appwrapper.observe import Observer
-from reference_controller.appwrapper.reconcile import Reconciliation
+from reference_controller.appwrapper.reconcile import Creation, Reconciliation
 from reference_controller.appwrapper.rules import Rules
 from reference_controller.appwrapper.watched_kinds import WATCHED_KINDS
 from reference_controller.runtime.caches import field
@@ -39,8 +39,8 @@ _BY_NODE: Final = field("spec.nodeName")
 
 
 class AppWrapperController:
-    """One controller of AppWrappers. It remembers its own writes and events, and components that do
-    not name it: all of that may be forgotten."""
+    """One controller of AppWrappers. It remembers its own writes and events, components that it
+    could not confirm, and those that do not name it: all of that may be forgotten."""
 
     name: Final = "appwrapper"
 
@@ -55,6 +55,7 @@ class AppWrapperController:
             self.use_clock(clock)
         self._writes = EchoedWrites()
         self._told = Told()
+        self._unconfirmed: dict[Key, tuple[Creation, Object]] = {}
 
     @property
     def watches(self) -> tuple[Kind, ...]:
@@ -101,10 +102,12 @@ class AppWrapperController:
             self.metrics,
             self._writes,
             self._told,
+            self._unconfirmed,
         )
         wake_at_us = yield from one.run()
         if one.aw is None:
             self._writes.forget(key)
+            self._unconfirmed.pop(key, None)
         return wake_at_us
 
     def _keys_of_unmarked(self, kind: Kind, obj: Object) -> Iterator[Key]:

@@ -27,7 +27,12 @@ from reference_controller.appwrapper.metrics import Metrics
 from reference_controller.appwrapper.names import APPWRAPPER, CONTROLLER_NAME, FINALIZER
 from reference_controller.appwrapper.observe import Observer
 from reference_controller.appwrapper.rules import Rules
-from reference_controller.appwrapper.status import component_records, phase_of, spec_of
+from reference_controller.appwrapper.status import (
+    attempt_of,
+    component_records,
+    phase_of,
+    spec_of,
+)
 from reference_controller.appwrapper.steps import (
     CreateComponent,
     DeleteEverything,
@@ -47,7 +52,7 @@ from reference_controller.shared.reading import read
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
 from vocabulary.kinds import kind_of
-from vocabulary.objects import Object, finalizers_of, namespace_of
+from vocabulary.objects import Object, finalizers_of, namespace_of, uid_of
 from vocabulary.requests import Create, Patch, Reconcile, Request, Update
 
 MAX_STEPS: Final = 2_000
@@ -56,6 +61,8 @@ _BEHIND_US: Final = 5 * SECOND
 """When to look again after a cache was seen to be behind. An informer that lists anew never tells
 of what was created and deleted meanwhile, so no event need come."""
 
+Creation: TypeAlias = tuple[str, int, int]
+"""The AppWrapper's uid, the attempt, and the index of the component."""
 Doing: TypeAlias = Generator[Request, Any, Step | None]
 """Carries out one step; returns the step that follows from it at once, if any."""
 
@@ -72,6 +79,8 @@ class Reconciliation:
     writes: OwnWrites = field(default_factory=OwnWrites)
     """The writes of this process: a cache that is behind them would only lead to conflicts."""
     told: Told = field(default_factory=Told)
+    unconfirmed: dict[Key, tuple[Creation, Object]] = field(default_factory=dict)
+    """The components that exist, though no status could be written that says so."""
     aw: Object | None = None
     is_fresh: bool = False
     """True if `aw` is an API server's response of this pass."""
@@ -160,6 +169,9 @@ class Reconciliation:
             return None
         aw = self.aw
         assert aw is not None
+        creation, known = self.unconfirmed.get(Key(self.namespace, self.name), (None, None))
+        if known is not None and creation == (uid_of(aw), attempt_of(aw), index):
+            return (yield from self._confirm(index, known))
         seen = self.observer.glance(aw)
         name = str(component_records(aw)[index]["name"])
         try:
@@ -178,7 +190,19 @@ class Reconciliation:
             answered = structs.replace(self.observer.glance(aw), looked_us=seen.now_us)
             return deciding.creation_failed(answered, error, self.rules)
         self.metrics.count("appwrapper_component_created_total", kind=str(kind))
-        return transitions.confirm(aw, index, created, self.observer.clock(), self.rules)
+        return (yield from self._confirm(index, created))
+
+    def _confirm(self, index: int, created: Object) -> Doing:
+        """Write that a component exists. If that fails, it is remembered: it may be deleted before
+        the next pass, which would take it for one that was never created."""
+        aw = self.aw
+        assert aw is not None
+        key = Key(self.namespace, self.name)
+        self.unconfirmed[key] = (uid_of(aw), attempt_of(aw), index), created
+        now_us = self.observer.clock()
+        yield from self._record(transitions.confirm(aw, index, created, now_us, self.rules))
+        del self.unconfirmed[key]
+        return None
 
     def _name_taken(self, index: int, error: ApiError) -> Doing:
         """Something stands under the name already: our own lost creation, or not."""
@@ -192,7 +216,7 @@ class Reconciliation:
             return deciding.creation_failed(seen, error, self.rules)
         match self.rules.on_taken_name(standing, aw):
             case "adopt":
-                return transitions.confirm(aw, index, standing, seen.now_us, self.rules)
+                return (yield from self._confirm(index, standing))
             case "remove":
                 # Deletes know nothing of revisions: what stands may be of a later attempt, if
                 # another instance has gone on since.

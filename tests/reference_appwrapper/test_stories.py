@@ -89,6 +89,27 @@ def test_a_component_that_somebody_deletes_fails_the_workload_at_once() -> None:
         assert world.pods() == []
 
 
+@pytest.mark.parametrize("answered", [True, False], ids=["answered", "lost"])
+def test_a_component_that_is_deleted_before_its_status_says_so_was_deleted(answered: bool) -> None:
+    """The status cannot be written at first; the creation's answer may have been lost as well."""
+    world = World()
+
+    def spoil(request: rq.Request, number: int) -> ApiError | None:
+        if isinstance(request, rq.Create) and request.kind == CONFIG_MAP and not answered:
+            world.lose_reply_of |= set() if world.lose_reply_of else {number}
+        if isinstance(request, rq.Update) and world.get(CONFIG_MAP, "c") is not None:
+            world.user(rq.Delete(CONFIG_MAP, NAMESPACE, "c"))
+            return ApiError(500, "InternalError", "etcdserver: request timed out")
+        return None
+
+    world.spoil = spoil
+    world.submit(config_map(), pod("p"))
+    world.until_phase("Failed")
+    assert world.phases().count("Resuming") == 1
+    created = [change.event for change in world.snapshots(CONFIG_MAP, "c")].count("ADDED")
+    assert created == 1
+
+
 def test_a_component_that_somebody_orphans_leaves_pods_that_are_forced_away_in_the_end() -> None:
     world = World()
     world.submit(job("j"))
