@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from conformance.history.outages import (
 )
 from conformance.history.timing import Timing
 from conformance.history.tracks import Track
+from vocabulary.clock import Micros
 from vocabulary.history import Fault, OperatorUnderTest, Process, Write, role_of
 
 if TYPE_CHECKING:
@@ -87,6 +88,35 @@ class OperatorView:
     @cached_property
     def timing(self) -> Timing:
         return self._timing(self._history.faults, self._unanswered)
+
+    def looked_us(self, actor: str, at_us: Micros) -> Micros:
+        """The earliest time at which a replica may have looked last before a write at that time:
+        what came later, it cannot have seen.
+
+        That is one request before it, or earlier where answers came late. One that was killed and
+        started again has looked since.
+        """
+        return self._before_pauses(actor, at_us, self.timing.requested_us)
+
+    def seen_us(self, actor: str, at_us: Micros) -> Micros:
+        """The oldest state that a replica which writes at that time may be acting on."""
+        return self._before_pauses(actor, at_us, self.timing.seen_us)
+
+    def _before_pauses(
+        self, actor: str, at_us: Micros, reach_us: Callable[[Micros], Micros]
+    ) -> Micros:
+        """How far a replica reaches back from a time; farther where it stood still in between,
+        though the others went on."""
+        earliest_us = reach_us(at_us)
+        paused_us: Micros | None = None
+        for entry in self.processes:
+            if entry.process != actor or entry.t > at_us:
+                continue
+            if entry.change == "paused":
+                paused_us = entry.t
+            elif entry.change == "resumed" and paused_us is not None and entry.t >= earliest_us:
+                earliest_us = min(earliest_us, reach_us(paused_us))
+        return earliest_us
 
     def timing_of_delete(self, track: Track) -> Timing:
         """The bounds for asking to delete one object, which refused deletes of others do not

@@ -9,7 +9,6 @@ from conformance.history.timing import Outage, Start, Timing
 from conformance.norm import Fate, eventually, in_the_end, not_before
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.attempt_ends import Why
-from conformance.suites.appwrapper.view.last_look import last_look_us
 from tests.claims.stories import SOON, begin, started
 from tests.claims.story import LATENCY_SECONDS, Story
 from tests.claims.test_timing import header, timing
@@ -300,12 +299,27 @@ def history_of(*told: tuple[float, str, str]) -> History:
 def looked(*told: tuple[float, str, str]) -> float:
     """The time of the operator's last read before a write at t=20."""
     history = history_of((0, "appwrapper", "started"), *told)
-    return last_look_us(history, "appwrapper", 20 * SECOND) / SECOND
+    return history.operator.looked_us("appwrapper", 20 * SECOND) / SECOND
 
 
 def test_an_operator_that_stood_still_looked_before_that() -> None:
     assert looked((5, "appwrapper", "paused"), (20, "appwrapper", "resumed")) == 5
     assert looked((5, "appwrapper", "paused"), (20, "appwrapper/1", "resumed")) == 20
+
+
+@pytest.mark.parametrize(
+    ("actor", "seen"), [("appwrapper", 4), ("appwrapper/1", 19), ("appwrapper/2", 19)]
+)
+def test_a_replica_that_stood_still_acts_on_what_it_saw_before_that(
+    actor: str, seen: float
+) -> None:
+    history = history_of(
+        (0, "appwrapper", "started"),
+        (1, "appwrapper/1", "started"),
+        (5, "appwrapper", "paused"),
+        (20, "appwrapper", "resumed"),
+    )
+    assert history.operator.seen_us(actor, 20 * SECOND) / SECOND == seen
 
 
 def test_one_that_went_on_long_before_has_looked_since() -> None:

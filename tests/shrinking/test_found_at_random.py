@@ -571,6 +571,69 @@ faults:
 - kill_pod: {pod: {appwrapper: a, phase: Running, which: all}, exit_code: 0}
   when: {injection: 3}
 """,
+    "passes that events woke made a refused controller wait longer than it had been refused": """\
+seed: 2163501186
+scenario: appwrapper/deletion-steps/refused-delete-is-sent-again/forbidden
+scale: {nodes: 1, components: [a-config, a-secret, a-job]}
+exhaustive: true
+faults:
+- stale_reads: {kind: Secret}
+  when:
+    after: commit
+    kind: AppWrapper
+    name: a
+    field: {'status.conditions[QuotaReserved].status': 'False'}
+  for: 2s
+- api_error: {verb: delete, kind: ConfigMap, times: 0, code: 403}
+  when: {injection: 1}
+- kill_pod: {pod: {appwrapper: a}}
+  when: {injection: 2}
+""",
+    "a conflict had a component forgotten, which was created anew once it was deleted": """\
+seed: 2108895448
+scenario: appwrapper/operator-restarts/within-the-retry-pause/rolled-out
+scale: {nodes: 1, components: [a-0, a-1]}
+exhaustive: true
+faults:
+- kill_pod: {pod: {}}
+  when:
+    after: commit
+    kind: AppWrapper
+    name: a
+    field: {status.phase: Suspended}
+    delay: 1s
+- kill: {actor: operator/1, restart_after: null}
+  when: {injection: 2}
+- tamper: {kind: AppWrapper, name: a, strip: annotations}
+  when:
+    after: commit
+    event: created
+    kind: Pod
+    labels: workload.codeflare.dev/appwrapper=a
+    occurrence: 3
+- delete_pod: {pod: {}}
+  when: {after: commit, by: operator, verb: create, kind: Pod, subresource: '', outcome: any}
+""",
+    "a Job that a replica created after an hour's pause was not to be replaced": """\
+seed: 3833301860
+scenario: jobset/partial-restarts/short-back-off-beside-a-long-one/replicated-job
+scale: {nodes: 1}
+exhaustive: true
+faults:
+- kill_pod: {pod: {owner: a-w-0}}
+  when: {injection: 1}
+- kill_pod: {pod: {owner: a-w-0}}
+  when: {injection: 2}
+- double_operator: {}
+  when: {after: commit, event: deleted, kind: Pod, occurrence: 3}
+  for: 5s
+- pause: {actor: operator}
+  when: {before: commit, by: operator, verb: create, kind: Job, subresource: '', occurrence: 6}
+- kill_pod: {pod: {owner: a-w-0}}
+  when: {injection: 3}
+- kill_pod: {pod: {}}
+  when: {at: 15s}
+""",
 }
 
 HELD_BACK = """\

@@ -107,7 +107,7 @@ def _deleted_for(
     """
     if not write.verb.startswith("delete") or track.kind == history.profile.kind:
         return None
-    seen_us = history.operator.timing.seen_us(write.t)
+    seen_us = history.operator.seen_us(write.actor, write.t)
     is_gone = owner.removed is not None and owner.removed.t < seen_us
     for deletion in () if is_gone else owner.deletions:
         is_recent = deletion.end is None or deletion.end.t >= seen_us

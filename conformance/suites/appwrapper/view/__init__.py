@@ -10,7 +10,6 @@
 - `health`: the workload's actual health, at every position.
 - `attempts`, `deletions`: the spans in which it was run, and removed.
 - `attempt_ends`: the reasons for which an attempt ended in Resetting or Failed, as far as visible.
-- `last_look`: changes that an operator cannot have seen before it wrote.
 - `stripped`: AppWrappers that their controller could not hold, since their finalizer was removed.
 - `late_pods`: pods created when nothing of their owner is visible any more.
 - `concurrent_operators`: conflicts of two operators that act at once.

@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from conformance.history.tracks import Track
-from conformance.suites.appwrapper.view.last_look import last_look_us
 from conformance.suites.appwrapper.view.snapshots import RESUMING, RUNNING, Snapshot
 from vocabulary.history import Process
 
@@ -34,15 +33,15 @@ def overtaken(aw: AppWrapperRun, since: int) -> list[Track]:
 
     Two operators have acted since that position.
     """
-    is_operator = aw.history.operator.is_by
+    operator = aw.history.operator
     found: list[Track] = []
     for track in aw.component_tracks:
         created = track.created
         end = _end_of_attempt(aw, created.n)
-        if end is None or end.n < since or not is_operator(created.actor):
+        if end is None or end.n < since or not operator.is_by(created.actor):
             continue
-        by_other = is_operator(end.write.actor) and end.write.actor != created.actor
-        if by_other and last_look_us(aw.history, created.actor, created.t) <= end.t:
+        by_other = operator.is_by(end.write.actor) and end.write.actor != created.actor
+        if by_other and operator.looked_us(created.actor, created.t) <= end.t:
             found.append(track)
     return found
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.history.tracks import Track
-from conformance.suites.appwrapper.view.last_look import last_look_us
 from conformance.suites.appwrapper.view.snapshots import RESOURCES_DEPLOYED
 from vocabulary.history import Write
 from vocabulary.objects import controller_of
@@ -22,7 +21,7 @@ def came_too_late_to_see(aw: AppWrapperRun, track: Track, n: int) -> bool:
         return False
     write = aw.history.entries[n]
     actor = write.actor if isinstance(write, Write) else ""
-    return last_look_us(aw.history, actor, write.t) <= track.created.t
+    return aw.history.operator.looked_us(actor, write.t) <= track.created.t
 
 
 def was_made_for_the_gone(aw: AppWrapperRun, track: Track) -> bool:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from itertools import accumulate, chain, pairwise
 from typing import Any, Final
 
-from conformance.history import Moment
 from conformance.norm import Obligations, met, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import when
@@ -22,6 +21,7 @@ from conformance.suites.jobset.decisions import CHILD_MARKS, MADE_OF_TEMPLATE
 from conformance.suites.jobset.judging import claim
 from conformance.suites.jobset.sources import field, implementation
 from conformance.suites.jobset.view import Child, JobSetRun, Snapshot
+from vocabulary.history import Write
 from vocabulary.objects import Object, annotations_of, get_path, labels_of
 
 JOB_KEY: Final = f"{DOMAIN}/job-key"
@@ -112,9 +112,9 @@ def _attempts(run: JobSetRun, child: Child) -> set[str]:
     return found
 
 
-def _known_states(run: JobSetRun, at: Moment) -> Iterator[Snapshot]:
+def _known_states(run: JobSetRun, at: Write) -> Iterator[Snapshot]:
     """The states of a JobSet on one of which the controller acted at a moment."""
-    seen_us = run.operator.timing.seen_us(at.t)
+    seen_us = run.operator.seen_us(at.actor, at.t)
     for position, each in enumerate(run.snapshots):
         following = run.snapshots[position + 1 : position + 2]
         if each.n < at.n and (not following or following[0].t >= seen_us):

@@ -124,10 +124,10 @@ def an_end_lasts(run: JobSetRun) -> Obligations:
                 f"{'restarted' if after.has_ended else 'is neither Completed nor Failed'}.",
                 end,
             )
-    seen_us = run.operator.timing.seen_us
     for child in run.children:
         created = child.track.created
-        if created.n > end.n and end.t < seen_us(created.t):
+        seen_us = run.operator.seen_us(created.actor, created.t)
+        if created.n > end.n and end.t < seen_us:
             yield violated(
                 created,
                 f"{child} was created at {when(created)}, after {run} had ended at {when(end)}.",

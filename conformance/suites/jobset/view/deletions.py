@@ -10,7 +10,7 @@ from conformance.norm.words import when
 from conformance.suites.jobset.view.answers import is_pending
 from conformance.suites.jobset.view.job_set import Child, JobSetRun
 from conformance.suites.jobset.view.snapshots import Snapshot
-from conformance.suites.jobset.view.status_steps import is_replaced, steps
+from conformance.suites.jobset.view.status_steps import is_replaced, may_be_born_stale
 from vocabulary.history import Write
 from vocabulary.objects import get_path, meta
 
@@ -66,8 +66,7 @@ def _may_have_a_cause(run: JobSetRun, child: Child, deletion: Write) -> bool:
         return True
     if any(_is_failing(other, deletion.n) for other in run.standing(deletion.n)):
         return True
-    seen_us = run.operator.timing.seen_us(created.t)
-    if any(step.first.n < created.n and step.first.t >= seen_us for step in steps(run)):
+    if may_be_born_stale(run, child):
         return True
     first = run.at(created.n)
     states = [each for each in run.snapshots if created.n < each.n < deletion.n]

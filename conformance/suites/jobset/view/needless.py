@@ -35,7 +35,7 @@ def _is_needless(run: JobSetRun, write: Write) -> bool:
         return False
     if write.verb != "create":
         return _lasts(run, write)
-    seen_us = run.operator.timing.seen_us(write.t)
+    seen_us = run.operator.seen_us(write.actor, write.t)
     return any(
         track.exists_at(write.n) and _has_been_own(run, track, seen_us, write)
         for track in run.history.named(write.kind, write.namespace, write.name)
@@ -55,7 +55,7 @@ def _has_been_own(run: JobSetRun, track: Track, since_us: Micros, until: Write) 
 
 def _lasts(run: JobSetRun, write: Write) -> bool:
     """True if the object of a request had not changed for longer than a controller is late."""
-    seen_us = run.operator.timing.seen_us(write.t)
+    seen_us = run.operator.seen_us(write.actor, write.t)
     return not any(
         seen_us <= version.t and version.n < write.n
         for track in run.history.named(write.kind, write.namespace, write.name)

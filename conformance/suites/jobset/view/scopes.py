@@ -14,7 +14,7 @@ from conformance.suites.jobset.view.back_off import longest_backoff_us
 from conformance.suites.jobset.view.generations import was_refused
 from conformance.suites.jobset.view.job_set import Child, JobSetRun
 from conformance.suites.jobset.view.startup import is_gated
-from conformance.suites.jobset.view.status_steps import Step, is_replaced, steps
+from conformance.suites.jobset.view.status_steps import Step, is_replaced, may_be_born_stale, steps
 from vocabulary.clock import MINUTE
 from vocabulary.objects import annotations_of, labels_of
 
@@ -47,6 +47,8 @@ def left_alone(run: JobSetRun, step: Step) -> Iterator[Obligation]:
             yield undecided(step.first, f"{child} was deleted by another client, or before")
         elif labels_of(deletion.object or {}) != labels_of(child.track.first):
             yield undecided(step.first, f"{child} was relabelled")
+        elif may_be_born_stale(run, child):
+            yield undecided(step.first, f"{child} was created late, and may have been stale")
         else:
             yield violated(
                 deletion,

@@ -50,8 +50,10 @@ class Step:
 
     def concerns(self, child: Child) -> bool:
         """True if the step has this Job restarted."""
-        if child.track.created.n >= self.first.n:
-            return False
+        return child.track.created.n < self.first.n and self.is_for(child)
+
+    def is_for(self, child: Child) -> bool:
+        """True if it has any Job of that name restarted that there is."""
         return self.is_global or self.partial in (
             (child.replicated_job, ""),
             (child.replicated_job, child.name),
@@ -113,6 +115,17 @@ def _has_failure_between(run: JobSetRun, first: Snapshot, second: Snapshot) -> b
 def is_replaced(run: JobSetRun, child: Child, n: int) -> bool:
     """True if a step before position n has a Job restarted, though the Job may still be there."""
     return any(step.first.n < n and step.concerns(child) for step in steps(run))
+
+
+def may_be_born_stale(run: JobSetRun, child: Child) -> bool:
+    """True if the replica that created a Job need not have known of a restart of its predecessor:
+    the Job may be of the number before, and then has to go as well."""
+    created = child.track.created
+    seen_us = run.operator.seen_us(created.actor, created.t)
+    return any(
+        step.first.n < created.n and step.first.t >= seen_us and step.is_for(child)
+        for step in steps(run)
+    )
 
 
 def generation_of(run: JobSetRun, n: int) -> int:
