@@ -1,0 +1,33 @@
+"""The names of the API under test, as claims, scenarios and faults use them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from vocabulary.kinds import Kind
+
+GROUP: Final = "kueue.x-k8s.io"
+VERSION: Final = "v1beta1"
+"""Every release serves it; identities are those of group and kind."""
+WORKLOAD: Final = Kind(GROUP, VERSION, "Workload", "workloads")
+LOCAL_QUEUE: Final = Kind(GROUP, VERSION, "LocalQueue", "localqueues")
+CLUSTER_QUEUE: Final = Kind(GROUP, VERSION, "ClusterQueue", "clusterqueues", namespaced=False)
+RESOURCE_FLAVOR: Final = Kind(GROUP, VERSION, "ResourceFlavor", "resourceflavors", namespaced=False)
+QUEUE_LABEL: Final = f"{GROUP}/queue-name"
+
+KEP: Final = "kep"
+"""The edition that is the norm, to the letter."""
+RELEASED: Final = "released"
+"""The edition of what released controllers promise instead."""
+
+PODS_READY_TIMEOUT: Final = "PodsReadyTimeout"
+"""The reason of an eviction since pods were not ready in time."""
+INACTIVE_REASONS: Final = {
+    KEP: ("WorkloadInactive",),
+    RELEASED: (
+        "InactiveWorkload",
+        "Deactivated",
+        "DeactivatedDueToRequeuingLimitExceeded",
+    ),
+}
+"""The reasons of the eviction of a deactivated Workload, by edition."""

@@ -1,0 +1,5 @@
+"""The claims about Workloads.
+
+- `requeuing`: what an eviction writes, how long it waits, and that it comes back.
+- `deactivation`: the limit of requeues, deactivation and reactivation.
+"""

@@ -1,0 +1,40 @@
+"""The suite's decisions where the norm is silent or contradicts itself, each in one place.
+
+A reader who disagrees with a verdict looks here first: the claim names its decision.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.norm.claim import Decision
+
+ALWAYS_BACKS_OFF: Final = Decision(
+    "K1",
+    "A back-off is computed whether or not backoffLimitCount is set; the limit only decides when a "
+    "Workload is deactivated.",
+    "one section of the norm ties the mechanism to the limit, its formula and the API do not",
+)
+LIMIT_AT_NEXT: Final = Decision(
+    "K2",
+    "A Workload whose count is at the limit is deactivated at its next timeout, with its "
+    "requeueState as it was.",
+    "'reaches the limit' can be read one timeout earlier; the norm's formula has n + 1 timeouts",
+)
+WHOLE_SECONDS: Final = Decision(
+    "K3",
+    "requeueAt is a whole second, so a back-off may be up to a second shorter than the formula.",
+    "API times have no fractions",
+)
+EVERY_BACK_OFF_ENDS: Final = Decision(
+    "K4",
+    "Once its requeueAt has come, a Workload is a candidate again, and is admitted if it fits and "
+    "is the first, also if it was written to meanwhile.",
+    "the norm says when a Workload will be requeued, and nothing that would undo it",
+)
+RESET_BY_LIMIT: Final = Decision(
+    "K5",
+    "A Workload is deactivated by eviction if its controller writes that it is not active; whoever "
+    "else does so deactivates it by other means.",
+    "the norm tells the two apart and not how to do so",
+)

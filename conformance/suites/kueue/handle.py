@@ -1,0 +1,152 @@
+"""Jobs, their Workloads and the queues, as scenarios handle them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final, Self
+
+from conformance.handle import Condition, Handle
+from conformance.suites.kueue.api import (
+    CLUSTER_QUEUE,
+    LOCAL_QUEUE,
+    QUEUE_LABEL,
+    RESOURCE_FLAVOR,
+    WORKLOAD,
+)
+from conformance.suites.kueue.kind import WorkloadState
+from conformance.world import World
+from vocabulary.kinds import JOB, Kind
+from vocabulary.objects import Object, controller_of, name_of, uid_of
+
+MAIN: Final = "main"
+
+
+class Queued(Handle):
+    """A job that waits in a queue, with the Workload that stands for it."""
+
+    @property
+    def workload(self) -> Object:
+        """Its Workload as it is stored now; empty if there is none."""
+        uid = uid_of(self.now)
+        return next(
+            (
+                each
+                for each in self.world.list(WORKLOAD, namespace=self.namespace)
+                if (controller_of(each) or {}).get("uid") == uid
+            ),
+            {},
+        )
+
+    @property
+    def state(self) -> WorkloadState:
+        """Its Workload's fields as they are stored now."""
+        return WorkloadState(self.workload)
+
+    # Conditions to wait for.
+
+    def is_admitted(self) -> Condition:
+        return Condition(f"{self} is admitted", lambda: self.state.is_admitted)
+
+    def waits(self) -> Condition:
+        """It has a Workload, without quota."""
+        return Condition(
+            f"{self} waits", lambda: bool(self.workload) and not self.state.has_reservation
+        )
+
+    def is_ready(self) -> Condition:
+        return Condition(f"{self} is ready", lambda: self.state.are_pods_ready)
+
+    def was_requeued(self, times: int) -> Condition:
+        """It was evicted for the times-th time since its pods were not ready."""
+        return Condition(f"{self} requeued {times} times", lambda: self.state.count >= times)
+
+    def has_released(self) -> Condition:
+        """It was evicted, and holds no quota any more."""
+        return Condition(
+            f"{self} has released its quota",
+            lambda: self.state.is_evicted and not self.state.has_reservation,
+        )
+
+    def is_deactivated(self) -> Condition:
+        return Condition(f"{self} is deactivated", lambda: not self.state.is_active)
+
+    def is_finished(self) -> Condition:
+        return Condition(f"{self} is finished", lambda: self.state.is_finished)
+
+    # Its user's actions.
+
+    def annotate(self, key: str, text: str) -> None:
+        """Annotate its Workload."""
+        body = {"metadata": {"annotations": {key: text}}}
+        self.world.patch(WORKLOAD, name_of(self.workload), body, namespace=self.namespace)
+
+    def activate(self, active: bool) -> None:
+        """Set `spec.active` of its Workload."""
+        body = {"spec": {"active": active}}
+        self.world.patch(WORKLOAD, name_of(self.workload), body, namespace=self.namespace)
+
+
+class QueuedJob(Queued):
+    """A batch/v1 Job in a queue."""
+
+    kind: ClassVar[Kind] = JOB
+
+    @classmethod
+    def of(cls, world: World, name: str, behaviour: str, **changes: Any) -> Self:
+        """Submit a Job whose pods behave so; see `job`."""
+        return cls.submit(world, job(name, **changes), behaviour)
+
+
+def job(
+    name: str, queue: str = MAIN, pods: int = 1, requests: Mapping[str, str] | None = None
+) -> Object:
+    """A Job of a queue."""
+    container = {
+        "name": "main",
+        "image": "registry.k8s.io/pause:3.10",
+        "resources": {"requests": dict(requests or {"cpu": "1"})},
+    }
+    return {
+        "apiVersion": JOB.api_version,
+        "kind": JOB.kind,
+        "metadata": {"name": name, "labels": {QUEUE_LABEL: queue}},
+        "spec": {
+            "suspend": True,
+            "parallelism": pods,
+            "completions": pods,
+            "backoffLimit": 0,
+            "template": {"spec": {"restartPolicy": "Never", "containers": [container]}},
+        },
+    }
+
+
+def queue(
+    world: World,
+    name: str = MAIN,
+    quota: Mapping[str, str] | None = None,
+    **spec: Any,
+) -> str:
+    """Create a ClusterQueue with one flavor, and a LocalQueue of that name for it; returns the
+    ClusterQueue's name. `spec` are further fields of it."""
+    flavor, cluster_queue = f"{world.prefix}default", f"{world.prefix}{name}"
+    if world.get(RESOURCE_FLAVOR, flavor) is None:
+        world.create(_made(RESOURCE_FLAVOR, flavor))
+    amounts = quota or {"cpu": "1"}
+    resources = [{"name": each, "nominalQuota": amounts[each]} for each in amounts]
+    group = {
+        "coveredResources": list(amounts),
+        "flavors": [{"name": flavor, "resources": resources}],
+    }
+    made = {"namespaceSelector": {}, "resourceGroups": [group], **spec}
+    world.create(_made(CLUSTER_QUEUE, cluster_queue, made))
+    world.create(_made(LOCAL_QUEUE, name, {"clusterQueue": cluster_queue}))
+    return cluster_queue
+
+
+def _made(kind: Kind, name: str, spec: Mapping[str, Any] | None = None) -> Object:
+    made = {
+        "apiVersion": kind.api_version,
+        "kind": kind.kind,
+        "metadata": {"name": name},
+    }
+    return made if spec is None else {**made, "spec": dict(spec)}

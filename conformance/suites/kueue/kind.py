@@ -1,0 +1,90 @@
+"""Workloads and queues, field by field: as recorded, as stored now, as worlds use them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.object_state import Field, ObjectState, condition, items, number, value
+from conformance.suite import KindUse
+from conformance.suites.kueue.api import (
+    CLUSTER_QUEUE,
+    LOCAL_QUEUE,
+    RESOURCE_FLAVOR,
+    WORKLOAD,
+)
+from vocabulary import objects
+from vocabulary.clock import Micros, parse_rfc3339
+from vocabulary.kinds import Kind
+from vocabulary.objects import Object, get_path
+
+
+class WorkloadState(ObjectState):
+    """One state of a Workload."""
+
+    has_reservation = condition("QuotaReserved")
+    is_admitted = condition("Admitted")
+    are_pods_ready = condition("PodsReady")
+    is_evicted = condition("Evicted")
+    why_evicted = Field(lambda workload: _reason(workload, "Evicted"))
+    is_finished = condition("Finished")
+    is_active = Field(lambda workload: get_path(workload, "spec.active") is not False)
+    priority = number("spec.priority")
+    queue = value("spec.queueName")
+    cluster_queue = value("status.admission.clusterQueue")
+    assignments = items("status.admission.podSetAssignments")
+    requeue_state = value("status.requeueState")
+    count = number("status.requeueState.count")
+    """How often it was requeued."""
+
+    @property
+    def has_quota(self) -> bool:
+        return self.has_reservation and not self.is_finished
+
+    @property
+    def requeue_at_us(self) -> Micros | None:
+        """When it was or will be requeued; None if it was not evicted, or that is over."""
+        found = get_path(self.object, "status.requeueState.requeueAt")
+        return None if found is None else parse_rfc3339(found)
+
+    def since_us(self, type_: str) -> Micros | None:
+        """When a condition last changed its status, in whole seconds; None if there is none."""
+        found = objects.condition(self.object, type_)
+        return None if found is None else parse_rfc3339(found["lastTransitionTime"])
+
+    @property
+    def is_at_rest(self) -> bool:
+        """True if it may stay as it is indefinitely: it has finished, is deactivated without
+        quota, runs, or waits for quota."""
+        if self.is_finished:
+            return True
+        if not self.has_reservation:
+            return not (self.is_active and self.is_evicted and self.requeue_at_us)
+        return self.is_active and self.is_admitted and self.are_pods_ready and not self.is_evicted
+
+    @property
+    def progress(self) -> object:
+        """Its conditions, and how often it was requeued."""
+        held = (self.has_reservation, self.is_admitted, self.is_evicted, self.is_finished)
+        return (*held, self.are_pods_ready, self.is_active, self.count)
+
+
+def _reason(obj: Object, type_: str) -> str:
+    return str((objects.condition(obj, type_) or {}).get("reason", ""))
+
+
+def _queue(kind: Kind) -> KindUse:
+    """A kind that administrators write, and controllers only read or count."""
+    return KindUse(kind, is_at_rest=lambda _: True, pods=lambda _: 0)
+
+
+KINDS: Final = (
+    KindUse(
+        WORKLOAD,
+        is_at_rest=lambda workload: WorkloadState(workload).is_at_rest,
+        progress=lambda workload: WorkloadState(workload).progress,
+        pods=lambda _: 0,
+    ),
+    _queue(LOCAL_QUEUE),
+    _queue(CLUSTER_QUEUE),
+    _queue(RESOURCE_FLAVOR),
+)

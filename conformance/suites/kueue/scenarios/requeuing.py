@@ -1,0 +1,86 @@
+"""Pods that are not ready in time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.scenario_type import scenario
+from conformance.suites.kueue.handle import QueuedJob, queue
+from conformance.world import World
+from vocabulary.clock import MINUTE, SECOND
+
+NEVER_READY = "never ready"
+
+
+def requeues(limit: int | None = None, timestamp: str = "Eviction") -> dict[str, Any]:
+    """The configuration of a requeuing strategy."""
+    strategy: dict[str, Any] = {"timestamp": timestamp}
+    if limit is not None:
+        strategy["backoffLimitCount"] = limit
+    return {"waitForPodsReady": {"requeuingStrategy": strategy}}
+
+
+@scenario(
+    arms=["KQ-006", "KQ-010", "KQ-012", "KQ-014", "KQ-016"],
+    kills="back-off-is-not-awaited",
+    config=requeues(),
+)
+def pods_are_never_ready(world: World) -> None:
+    """A Job whose pod is never ready is evicted, and comes back after each back-off."""
+    queue(world)
+    its = QueuedJob.of(world, "a", NEVER_READY)
+    world.until(its.was_requeued(4))
+    its.delete()
+    world.wait(30 * SECOND)
+
+
+@scenario(arms=["KQ-013"], kills="back-off-blocks-the-queue", config=requeues(timestamp="Creation"))
+def others_run_meanwhile(world: World) -> None:
+    """While one Job is in its back-off, a later one of a StrictFIFO queue is admitted."""
+    queue(world, queueingStrategy="StrictFIFO")
+    first = QueuedJob.of(world, "a", NEVER_READY)
+    world.until(first.is_admitted())
+    second = QueuedJob.of(world, "b", "run 10m")
+    world.until(first.was_requeued(1))
+    world.until(second.is_ready())
+    world.until(second.is_finished())
+    world.until(first.was_requeued(2))
+    first.delete()
+
+
+@scenario(
+    arms=["KQ-030", "KQ-032", "KQ-033", "KQ-034", "KQ-036"],
+    kills="it-is-requeued-once-more",
+    config=requeues(limit=2),
+)
+def limit_is_reached(world: World) -> None:
+    """A Workload at its limit is deactivated at the next timeout, and begins anew afterwards."""
+    queue(world)
+    its = QueuedJob.of(world, "a", NEVER_READY)
+    world.until(its.is_deactivated())
+    world.until(its.has_released())
+    world.wait(10 * MINUTE)
+    its.activate(True)
+    world.until(its.is_admitted())
+    world.until(its.was_requeued(1))
+    its.delete()
+    world.wait(30 * SECOND)
+
+
+@scenario(
+    arms=["KQ-032", "KQ-033", "KQ-035", "KQ-036"],
+    kills="every-deactivation-resets",
+    config=requeues(),
+    cases={"admitted": False, "in-back-off": True},
+)
+def user_deactivates(world: World, in_back_off: bool) -> None:
+    """A Workload that a user deactivates and activates again keeps its count."""
+    queue(world)
+    its = QueuedJob.of(world, "a", NEVER_READY)
+    world.until(its.was_requeued(3))
+    world.until(its.has_released() if in_back_off else its.is_admitted())
+    its.activate(False)
+    world.wait(MINUTE)
+    its.activate(True)
+    world.until(its.was_requeued(4))
+    its.delete()

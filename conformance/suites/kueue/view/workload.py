@@ -1,0 +1,209 @@
+"""One Workload's way through a history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from conformance.history import Moment, Track
+from conformance.norm.view import ObjectRun
+from conformance.suites.kueue.api import PODS_READY_TIMEOUT
+from conformance.suites.kueue.back_off import BackOff
+from conformance.suites.kueue.kind import WorkloadState
+from conformance.suites.kueue.settings import SETTINGS, durations
+from conformance.suites.kueue.view.amounts import Usage, asked_by
+from vocabulary.clock import Micros
+from vocabulary.history import Write
+from vocabulary.objects import get_path
+
+if TYPE_CHECKING:
+    from conformance.suites.kueue.view.history import KueueHistory
+    from conformance.suites.kueue.view.queues import Queues
+
+
+class Snapshot(WorkloadState):
+    """A version of a Workload; it is a moment of the history."""
+
+    def __init__(self, write: Write) -> None:
+        super().__init__(write.object or {})
+        self.write = write
+
+    @property
+    def n(self) -> int:
+        return self.write.n
+
+    @property
+    def t(self) -> Micros:
+        return self.write.t
+
+    @property
+    def waits_for_pods_since_us(self) -> Micros | None:
+        """Since when it is admitted and its pods are not ready, on the API's clock; None if they
+        are, or it is evicted or over."""
+        if not self.is_admitted or self.are_pods_ready or self.is_evicted or self.is_finished:
+            return None
+        known = self.since_us("Admitted"), self.since_us("PodsReady")
+        return max((each for each in known if each is not None), default=None)
+
+    @property
+    def is_timed_out(self) -> bool:
+        """True if it is evicted since its pods were not ready in time."""
+        return self.is_evicted and self.why_evicted == PODS_READY_TIMEOUT
+
+
+@dataclass(frozen=True, slots=True)
+class Overdue:
+    """The moment at which the pods of an admitted Workload had not been ready in time."""
+
+    n: int
+    t: Micros
+    state: Snapshot
+    """The state that it was in."""
+
+
+class WorkloadRun(ObjectRun):
+    """One Workload's way through a history."""
+
+    def __init__(self, view: KueueHistory, track: Track) -> None:
+        super().__init__(view, track)
+        self._view = view
+
+    @property
+    def queues(self) -> Queues:
+        """The queues of the history."""
+        return self._view.queues
+
+    @cached_property
+    def snapshots(self) -> tuple[Snapshot, ...]:
+        return tuple(map(Snapshot, self.track.versions))
+
+    @cached_property
+    def changes(self) -> tuple[tuple[Snapshot, Snapshot], ...]:
+        """Each state with the one before it."""
+        return tuple(zip(self.snapshots, self.snapshots[1:], strict=False))
+
+    def at(self, n: int) -> Snapshot | None:
+        """The state that is stored after position n."""
+        version = self.track.version_at(n)
+        return None if version is None else self._by_version[version.n]
+
+    @cached_property
+    def _by_version(self) -> Mapping[int, Snapshot]:
+        return {snapshot.n: snapshot for snapshot in self.snapshots}
+
+    def turns(self, holds: Callable[[Snapshot], object]) -> tuple[Snapshot, ...]:
+        """The states in which something began to hold."""
+        first = [each for each in self.snapshots[:1] if holds(each)]
+        later = [after for before, after in self.changes if holds(after) and not holds(before)]
+        return (*first, *later)
+
+    def next(self, since: Moment, holds: Callable[[Snapshot], object]) -> Snapshot | None:
+        """The first state after a moment in which something holds."""
+        return next((each for each in self.snapshots if each.n > since.n and holds(each)), None)
+
+    @cached_property
+    def timeouts(self) -> tuple[Snapshot, ...]:
+        """The evictions since its pods were not ready in time."""
+        return self.turns(lambda state: state.is_timed_out)
+
+    @cached_property
+    def admissions(self) -> tuple[Snapshot, ...]:
+        return self.turns(lambda state: state.has_reservation)
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """The configuration in force when it was created."""
+        found: Mapping[str, Any] = {}
+        for n, parameters in self.operator.configurations:
+            if n < self.track.created.n:
+                found = parameters
+        return SETTINGS.overlay(SETTINGS.defaults, found)
+
+    @cached_property
+    def back_off(self) -> BackOff:
+        return BackOff.of(self.edition, self.config)
+
+    @cached_property
+    def timeout_us(self) -> Micros:
+        return durations(self.config).timeout_us
+
+    @cached_property
+    def limit(self) -> int | None:
+        return durations(self.config).limit
+
+    @cached_property
+    def usage(self) -> Usage:
+        """Its requests by resource, in whichever flavor."""
+        first = self.snapshots[0].object
+        return asked_by(get_path(first, "spec.podSets") or ())
+
+    def overtaken(self, since: Moment) -> Moment | None:
+        """The first moment after another from which it need not be admitted any more: another
+        Workload has taken the quota, it is deactivated, finished or deleted."""
+        inactive = self.next(since, lambda each: not each.is_active)
+        return _first(inactive, self.gone(since), self.queues.taken(self, since))
+
+    def counts_less(self, state: Snapshot) -> Snapshot | None:
+        """The first state after one whose count is lower."""
+        return self.next(state, lambda each: each.count < state.count)
+
+    def gone(self, since: Moment) -> Moment | None:
+        """The first moment after another at which it is finished or deleted."""
+        ended = self.next(since, lambda each: each.is_finished or each.is_terminating)
+        return _first(ended, self.track.removed)
+
+    def ready_or_gone(self, since: Moment) -> Moment | None:
+        """The first moment after another at which its pods are ready, or it is evicted for another
+        reason, finished or deleted."""
+        ready = self.next(
+            since, lambda each: each.are_pods_ready or (each.is_evicted and not each.is_timed_out)
+        )
+        return _first(ready, self.gone(since))
+
+    @cached_property
+    def overdue(self) -> tuple[Overdue, ...]:
+        """The moments at which its pods had not been ready in time."""
+        found: list[Overdue] = []
+        for before, after in zip(self.snapshots, (*self.snapshots[1:], None), strict=True):
+            begun_us = before.waits_for_pods_since_us
+            if begun_us is None:
+                continue
+            due_us = begun_us + self.timeout_us - self.history.header.began_us
+            end_us = self.history.end.t if after is None else after.t
+            is_new = not found or found[-1].t != due_us
+            if before.t <= due_us <= end_us and is_new:
+                found.append(Overdue(before.n, due_us, before))
+        return tuple(found)
+
+    @cached_property
+    def reactivations(self) -> tuple[tuple[Snapshot, Snapshot], ...]:
+        """Each state in which it was deactivated, with the one in which it was active again."""
+        found = []
+        for state in self.turns(lambda each: not each.is_active):
+            again = self.next(state, lambda each: each.is_active)
+            if again is not None:
+                found.append((state, again))
+        return tuple(found)
+
+    def is_by_controller(self, state: Snapshot) -> bool:
+        """True if the controller under test wrote that state."""
+        return self.operator.is_by(state.write.actor)
+
+    def was_deactivated_by_controller(self, since: Moment, until: Moment) -> bool:
+        """True if the controller deactivated it after one moment and before another."""
+        return any(
+            since.n < state.n < until.n and self.is_by_controller(state)
+            for state in self.turns(lambda each: not each.is_active)
+        )
+
+    def was_active_since(self, since_us: Micros, until: Moment) -> bool:
+        """True if it was active at any time from one time to a moment."""
+        standing = [each for each in self.snapshots if each.n < until.n]
+        last = max((each.n for each in standing if each.t <= since_us), default=-1)
+        return any(each.is_active for each in standing if each.n >= last)
+
+
+def _first(*moments: Moment | None) -> Moment | None:
+    return min((each for each in moments if each), key=lambda each: each.n, default=None)

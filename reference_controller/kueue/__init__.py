@@ -1,0 +1,17 @@
+"""The reference controller of Kueue, as KEP-1282 and the quota decisions describe it.
+
+A tour:
+
+- `names`, `config`, `amounts`: the API's words, the settings, and quantities.
+- `workload`: a Workload as controllers read it.
+- `books`: which Workloads hold quota and which wait, kept from events, shared by all controllers.
+- `quota`, `flavors`: what is left of a queue's quota, and the flavors of a Workload.
+- `scheduler`: cycles that admit what fits.
+- `integrations`: the kinds of jobs; `job_controller`: one controller for each.
+- `workload_status`: the next status of a Workload, pure.
+- `rules`: every decision that could be made wrongly, one small method each.
+- `admission`: jobs are created suspended.
+- `manifests`: the CRDs and permissions.
+- `mutants`: the same controller with one decision made wrong, many times over.
+- `program`: all of this as one description, for `reference_controller.programs`.
+"""

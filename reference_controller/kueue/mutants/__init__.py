@@ -1,0 +1,8 @@
+"""The mutants of the Kueue controller, by what they get wrong."""
+
+from __future__ import annotations
+
+from reference_controller.kueue.mutants import requeuing
+from reference_controller.kueue.mutants.registry import MUTANTS
+
+__all__ = ["MUTANTS", "requeuing"]

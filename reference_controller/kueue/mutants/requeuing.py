@@ -1,0 +1,92 @@
+"""Back-offs that are too short, too long or forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from reference_controller.kueue.config import Requeuing
+from reference_controller.kueue.mutants.registry import MUTANTS
+from reference_controller.kueue.names import Condition, Reason
+from reference_controller.kueue.rules import Rules
+from reference_controller.kueue.workload import Workload
+from vocabulary.clock import Micros
+
+
+@MUTANTS.mutant(Rules.is_in_back_off, "It admits again before requeueAt.", "KQ-014")
+def back_off_is_not_awaited(self: Rules, workload: Workload, now_us: Micros) -> bool:
+    return False
+
+
+@MUTANTS.mutant(Rules.blocks_queue, "A head in its back-off blocks a StrictFIFO queue.", "KQ-013")
+def back_off_blocks_the_queue(self: Rules, is_strict: bool, in_back_off: bool) -> bool:
+    return is_strict
+
+
+@MUTANTS.mutant(Rules.is_at_limit, "It requeues a Workload once more than it may.", "KQ-030")
+def it_is_requeued_once_more(self: Rules, requeued: int, limit: int | None) -> bool:
+    return limit is not None and requeued > limit
+
+
+@MUTANTS.mutant(
+    Rules.resets_requeue_state, "It keeps the count of a Workload after its limit.", "KQ-034"
+)
+def count_is_kept_after_the_limit(self: Rules, workload: Workload) -> bool:
+    return False
+
+
+@MUTANTS.mutant(
+    Rules.resets_requeue_state, "It resets the count of every deactivated Workload.", "KQ-035"
+)
+def every_deactivation_resets(self: Rules, workload: Workload) -> bool:
+    return not workload.is_active or Rules.resets_requeue_state(self, workload)
+
+
+@MUTANTS.mutant(Rules.requeued, "It forgets to count an eviction.", "KQ-012")
+def evictions_are_not_counted(
+    self: Rules, count: int, now_us: Micros, back_off_us: Micros
+) -> Mapping[str, Any]:
+    return Rules.requeued(self, count - 1, now_us, back_off_us)
+
+
+@MUTANTS.mutant(Rules.counts, "It counts every eviction.", "KQ-010")
+def every_eviction_counts(self: Rules, reason: str) -> bool:
+    return True
+
+
+@MUTANTS.mutant(
+    Rules.why_inactive, "It evicts deactivated Workloads as if a user had not.", "KQ-032"
+)
+def deactivation_has_another_reason(self: Rules) -> str:
+    return "Preempted"
+
+
+@MUTANTS.mutant(Rules.waits, "It admits deactivated Workloads.", "KQ-033")
+def deactivated_ones_wait(self: Rules, workload: Workload) -> bool:
+    return not (workload.is_(Condition.QUOTA_RESERVED) or workload.is_finished)
+
+
+@MUTANTS.mutant(Rules.waits, "It never requeues a Workload that was deactivated.", "KQ-036")
+def reactivated_ones_are_forgotten(self: Rules, workload: Workload) -> bool:
+    was_deactivated = workload.reason(Condition.EVICTED) == Reason.INACTIVE
+    return Rules.waits(self, workload) and not was_deactivated
+
+
+@MUTANTS.mutant(
+    Rules.waits, "Its reset of a requeueState loses against the next admission.", "KQ-034"
+)
+def reset_loses_against_admission(self: Rules, workload: Workload) -> bool:
+    holds = workload.is_(Condition.QUOTA_RESERVED) or workload.is_finished
+    return workload.is_active and not holds and not workload.is_terminating
+
+
+@MUTANTS.mutant(Rules.back_off_us, "Its back-offs double.", "KQ-006")
+def back_off_doubles(self: Rules, count: int, requeuing: Requeuing, jitter: float) -> Micros:
+    return requeuing.base_us << (count - 1)
+
+
+@MUTANTS.mutant(
+    Rules.is_in_back_off, "It never requeues a Workload after its third back-off.", "KQ-016"
+)
+def third_back_off_never_ends(self: Rules, workload: Workload, now_us: Micros) -> bool:
+    return workload.times_requeued >= 3 or Rules.is_in_back_off(self, workload, now_us)

@@ -1,0 +1,76 @@
+"""The names of the API that is served: kinds, labels, conditions, reasons, settings.
+
+They are those of the norm and of the released controller. What is our own says so.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from vocabulary.kinds import Kind
+
+GROUP: Final = "kueue.x-k8s.io"
+VERSION: Final = "v1beta1"
+WORKLOAD: Final = Kind(GROUP, VERSION, "Workload", "workloads")
+LOCAL_QUEUE: Final = Kind(GROUP, VERSION, "LocalQueue", "localqueues")
+CLUSTER_QUEUE: Final = Kind(GROUP, VERSION, "ClusterQueue", "clusterqueues", namespaced=False)
+RESOURCE_FLAVOR: Final = Kind(GROUP, VERSION, "ResourceFlavor", "resourceflavors", namespaced=False)
+KINDS: Final = (WORKLOAD, LOCAL_QUEUE, CLUSTER_QUEUE, RESOURCE_FLAVOR)
+
+QUEUE: Final = f"{GROUP}/queue-name"
+"""A label: the LocalQueue that a job waits in."""
+JOB_UID: Final = f"{GROUP}/job-uid"
+"""A label of Workloads: the uid of the job that it stands for."""
+OF_WORKLOAD: Final = f"{GROUP}/workload"
+"""Our own, a label of pods: the Workload under whose quota they run."""
+IN_USE: Final = f"{GROUP}/resource-in-use"
+"""The finalizer that keeps a Workload while its quota is held, and a queue while it is used."""
+
+
+class Condition:
+    """`status.conditions[].type` of a Workload, and of a queue."""
+
+    QUOTA_RESERVED: Final = "QuotaReserved"
+    ADMITTED: Final = "Admitted"
+    PODS_READY: Final = "PodsReady"
+    EVICTED: Final = "Evicted"
+    FINISHED: Final = "Finished"
+    DEACTIVATION_TARGET: Final = "DeactivationTarget"
+    ACTIVE: Final = "Active"
+
+
+class Reason:
+    """`status.conditions[].reason`."""
+
+    QUOTA_RESERVED: Final = "QuotaReserved"
+    ADMITTED: Final = "Admitted"
+    PENDING: Final = "Pending"
+    NO_RESERVATION: Final = "NoReservation"
+    PODS_READY: Final = "PodsReady"
+    PODS_READY_TIMEOUT: Final = "PodsReadyTimeout"
+    INACTIVE: Final = "WorkloadInactive"
+    REQUEUING_LIMIT: Final = "RequeuingLimitExceeded"
+    JOB_FINISHED: Final = "JobFinished"
+    READY: Final = "Ready"
+    FLAVOR_NOT_FOUND: Final = "FlavorNotFound"
+
+
+class Timestamp:
+    """`requeuingStrategy.timestamp`."""
+
+    EVICTION: Final = "Eviction"
+    CREATION: Final = "Creation"
+
+
+class Release:
+    """`integrations.quotaReleaseStrategy`, by framework."""
+
+    ON_QUOTA_RELEASED: Final = "OnQuotaReleased"
+    ON_TERMINAL: Final = "OnTerminal"
+
+
+class Strategy:
+    """`queueingStrategy` of a ClusterQueue."""
+
+    BEST_EFFORT_FIFO: Final = "BestEffortFIFO"
+    STRICT_FIFO: Final = "StrictFIFO"
