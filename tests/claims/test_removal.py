@@ -257,6 +257,22 @@ def test_once_a_hold_is_lifted_the_rest_must_follow() -> None:
     assert_fails("AW-053", story, at=last(story))
 
 
+def test_a_hold_that_is_lifted_before_the_deletion_is_due_hastens_nothing() -> None:
+    kept = {"successTTLDuration": "2h", "deletionOnFailureGracePeriodDuration": "2h"}
+    success, failure = (started(pod("a-0"), pod("a-1"), annotations=kept) for _ in range(2))
+    for name in ("a-0", "a-1"):
+        success.at(100).becomes(name, "Succeeded")
+    success.at(100.1).enters("Succeeded", QuotaReserved="False")
+    failure.at(100).enters("Failed", Unhealthy="True")
+    for story in (success, failure):
+        story.at(110).deletes("Pod/a-0", by="user", held_by=("example.com/hold",))
+        story.at(120).vanishes("Pod/a-0", by="user")
+        story.at(5000).ends()
+        assert_unarmed("AW-007", story)
+    assert_unarmed("AW-063", success)
+    assert_fails("AW-063", success.at(20_000).ends(), at=last(success))
+
+
 def test_a_deletion_that_begins_with_a_pod_is_a_violation() -> None:
     story = failing(job("a-job"))
     wrong = story.at(70.2).deletes(f"Pod/{first_pod(story)}")

@@ -209,7 +209,7 @@ def _in_time(
         unless=unless,
         steps=steps,
     )
-    if obligation.fate is Fate.MET:
+    if obligation.fate is not Fate.VIOLATED:
         return obligation
     hold = held_by_others(aw, aw.with_made(deletion.hit))
     if not hold.text:
