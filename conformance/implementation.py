@@ -34,7 +34,6 @@ from reference_controller.rules import Rules
 from reference_controller.runtime.admission_review import (
     Admit,
     Operation,
-    Phase,
     UserInfo,
     Webhook,
     Webhooks,
@@ -134,11 +133,8 @@ class Implementation:
         webhooks = self.program.webhooks(self._parsed(config), self.rules(), _anybody_may_create)
 
         def review(
-            phase: Phase, request: Request, actor: str, new: Object, old: Object | None
+            admit: Admit, request: Request, actor: str, new: Object, old: Object | None
         ) -> Object:
-            admit: Admit | None = getattr(webhooks.get(request.kind, _NO_WEBHOOK), phase)
-            if admit is None:
-                return new
             if getattr(request, "subresource", ""):
                 return new
             operation: Operation = "CREATE" if isinstance(request, Create) else "UPDATE"
@@ -155,11 +151,13 @@ class Implementation:
         def mutate(
             request: Request, actor: str, new: dict[str, Any], old: Object | None
         ) -> dict[str, Any]:
-            return dict(review("mutate", request, actor, new, old))
+            admit = webhooks.get(request.kind, _NO_WEBHOOK).mutate
+            return new if admit is None else dict(review(admit, request, actor, new, old))
 
         def validate(request: Request, actor: str, new: Object | None, old: Object | None) -> None:
-            if new is not None:
-                review("validate", request, actor, new, old)
+            admit = webhooks.get(request.kind, _NO_WEBHOOK).validate
+            if admit is not None and new is not None:
+                review(admit, request, actor, new, old)
 
         return AdmissionHooks(mutate, validate)
 

@@ -29,7 +29,7 @@ def of_run(obj: Object, prefix: str, namespaces: Mapping[str, str]) -> Object:
 def _with_prefix(value: Any, prefix: str) -> Any:
     if isinstance(value, str):
         return value.replace(RUN, prefix)
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {key: _with_prefix(below, prefix) for key, below in value.items()}
     if isinstance(value, list | tuple):
         return [_with_prefix(item, prefix) for item in value]

@@ -20,9 +20,9 @@ def map_pods(obj: Any, change: Change) -> Any:
     A pod (template) is a mapping whose `spec` has `containers`; that holds for bare pods and
     for the templates of Jobs, Deployments and PyTorchJobs, also where another object wraps them.
     """
-    if isinstance(obj, Mapping):
+    if isinstance(obj, dict):
         spec = obj.get("spec")
-        if isinstance(spec, Mapping) and "containers" in spec:
+        if isinstance(spec, dict) and "containers" in spec:
             return change(obj)
         return {key: map_pods(value, change) for key, value in obj.items()}
     if isinstance(obj, list | tuple):
@@ -32,7 +32,7 @@ def map_pods(obj: Any, change: Change) -> Any:
 
 def with_replicas(obj: Any, most: int) -> Any:
     """The manifest with no workload in it having more than so many pods."""
-    if isinstance(obj, Mapping):
+    if isinstance(obj, dict):
         return {
             key: min(value, most)
             if key in _COUNTS and isinstance(value, int)
@@ -46,7 +46,7 @@ def with_replicas(obj: Any, most: int) -> Any:
 
 def most_replicas(obj: Any) -> int:
     """The most pods that any workload in the manifest says it has; 1 if none says."""
-    if isinstance(obj, Mapping):
+    if isinstance(obj, dict):
         said: list[int] = [obj[key] for key in _COUNTS if isinstance(obj.get(key), int)]
         return max([1, *said, *map(most_replicas, obj.values())])
     if isinstance(obj, list | tuple):
@@ -62,7 +62,7 @@ def pods_of(obj: Any) -> int:
     """
     if isinstance(obj, list | tuple):
         return sum(map(pods_of, obj))
-    if not isinstance(obj, Mapping):
+    if not isinstance(obj, dict):
         return 0
     if "containers" in obj:
         return 1

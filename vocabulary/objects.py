@@ -36,15 +36,15 @@ def uid_of(obj: Object) -> str:
 
 
 def labels_of(obj: Object) -> Mapping[str, str]:
-    return meta(obj).get("labels") or _EMPTY
+    return (obj.get("metadata") or _EMPTY).get("labels") or _EMPTY
 
 
 def annotations_of(obj: Object) -> Mapping[str, str]:
-    return meta(obj).get("annotations") or _EMPTY
+    return (obj.get("metadata") or _EMPTY).get("annotations") or _EMPTY
 
 
 def finalizers_of(obj: Object) -> tuple[str, ...]:
-    return tuple(meta(obj).get("finalizers") or ())
+    return tuple((obj.get("metadata") or _EMPTY).get("finalizers") or ())
 
 
 def owner_references(obj: Object) -> tuple[Object, ...]:
@@ -53,7 +53,7 @@ def owner_references(obj: Object) -> tuple[Object, ...]:
 
 def controller_of(obj: Object) -> Object | None:
     """The owner reference that is marked as the controller, if any."""
-    for reference in meta(obj).get("ownerReferences") or ():
+    for reference in (obj.get("metadata") or _EMPTY).get("ownerReferences") or ():
         if reference.get("controller"):
             found: Object = reference
             return found
@@ -62,7 +62,7 @@ def controller_of(obj: Object) -> Object | None:
 
 def is_terminating(obj: Object) -> bool:
     """True if the object has a deletionTimestamp."""
-    return "deletionTimestamp" in meta(obj)
+    return "deletionTimestamp" in (obj.get("metadata") or _EMPTY)
 
 
 def get_path(obj: Any, path: str, default: Any = None) -> Any:

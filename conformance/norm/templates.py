@@ -6,7 +6,7 @@ its template, but nothing in the template may be missing or different.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil
 from typing import Any
@@ -44,8 +44,8 @@ def first_difference(template: Object, created: Object) -> str:
 def _difference(path: str, wanted: Any, seen: Any) -> str:
     if wanted is None or wanted == seen or wanted in ({}, []):
         return ""
-    if isinstance(wanted, Mapping):
-        if not isinstance(seen, Mapping):
+    if isinstance(wanted, dict):
+        if not isinstance(seen, dict):
             return f"{path} is {seen!r}"
         for key in sorted(wanted):
             found = _difference(f"{path}.{key}", wanted[key], seen.get(key))

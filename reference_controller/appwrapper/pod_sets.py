@@ -15,24 +15,11 @@ from vocabulary.objects import Object, get_path
 
 PathStep: TypeAlias = str | int
 
-_AFFINITY: Final = "spec.affinity.nodeAffinity"
+_LISTS_OF_OBJECTS: Final = ("containers", "initContainers", "tolerations", "schedulingGates")
+_AFFINITY: Final = "affinity.nodeAffinity"
 _REQUIRED_AFFINITY: Final = f"{_AFFINITY}.requiredDuringSchedulingIgnoredDuringExecution"
-_OBJECTS: Final = (
-    "metadata.labels",
-    "metadata.annotations",
-    "spec.nodeSelector",
-    "spec.affinity",
-    _AFFINITY,
-    _REQUIRED_AFFINITY,
-)
-_LISTS_OF_OBJECTS: Final = (
-    "spec.containers",
-    "spec.initContainers",
-    "spec.tolerations",
-    "spec.schedulingGates",
-    f"{_AFFINITY}.preferredDuringSchedulingIgnoredDuringExecution",
-    f"{_REQUIRED_AFFINITY}.nodeSelectorTerms",
-)
+_PREFERRED_AFFINITY: Final = f"{_AFFINITY}.preferredDuringSchedulingIgnoredDuringExecution"
+_OBJECTS_OF_AFFINITY: Final = ("affinity", _AFFINITY, _REQUIRED_AFFINITY)
 
 _STEP: Final = re.compile(r"\.([^.\[\]]+)|\[([0-9]{1,6})\]")
 
@@ -93,37 +80,42 @@ def pod_template_at(template: Object, path: str) -> Object:
 
 def _is_pod_template(value: Any) -> bool:
     """True if the value has the shape that is required here; the API server validates the rest."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return False
     metadata, spec = value.get("metadata") or {}, value.get("spec")
-    if not isinstance(metadata, Mapping) or not isinstance(spec, Mapping):
+    if not isinstance(metadata, dict) or not isinstance(spec, dict):
         return False
-    pod = {"metadata": metadata, "spec": spec}
-    if not all(isinstance(get_path(pod, path) or {}, Mapping) for path in _OBJECTS):
-        return False
-    if not all(_are_objects(get_path(pod, path) or []) for path in _LISTS_OF_OBJECTS):
-        return False
-    containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
-    terms = get_path(pod, f"{_REQUIRED_AFFINITY}.nodeSelectorTerms") or ()
-    return all(map(_has_amounts, containers)) and all(
-        isinstance(term.get("matchExpressions") or [], list) for term in terms
+    objects = (metadata.get("labels"), metadata.get("annotations"), spec.get("nodeSelector"))
+    lists = [spec.get(field) or [] for field in _LISTS_OF_OBJECTS]
+    return (
+        all(isinstance(each or {}, dict) for each in objects)
+        and all(map(_are_objects, lists))
+        and all(_has_amounts(container) for of_kind in lists[:2] for container in of_kind)
+        and (not spec.get("affinity") or _has_affinity(spec))
     )
 
 
 def _has_amounts(container: Object) -> bool:
-    resources, *amounts = (
-        get_path(container, path) or {}
-        for path in ("resources", "resources.requests", "resources.limits")
-    )
-    return isinstance(resources, Mapping) and all(
-        isinstance(each, Mapping)
+    resources = container.get("resources") or {}
+    return isinstance(resources, dict) and all(
+        isinstance(each, dict)
         and all(isinstance(amount, str | int | float) for amount in each.values())
-        for each in amounts
+        for each in (resources.get("requests") or {}, resources.get("limits") or {})
+    )
+
+
+def _has_affinity(spec: Object) -> bool:
+    terms = get_path(spec, f"{_REQUIRED_AFFINITY}.nodeSelectorTerms") or []
+    return (
+        all(isinstance(get_path(spec, path) or {}, dict) for path in _OBJECTS_OF_AFFINITY)
+        and _are_objects(get_path(spec, _PREFERRED_AFFINITY) or [])
+        and _are_objects(terms)
+        and all(isinstance(term.get("matchExpressions") or [], list) for term in terms)
     )
 
 
 def _are_objects(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(each, Mapping) for each in value)
+    return isinstance(value, list | tuple) and all(isinstance(each, dict) for each in value)
 
 
 def with_pod_template(template: Object, path: str, pod: Object) -> Object:

@@ -197,8 +197,8 @@ class SimulatedWorld(World):
         return max(it.patience_us for it in self._durations.values())
 
     def call(self, request: Any, actor: str = "chaos") -> Any:
-        asked = as_served(request, self.served(request.kind), self.namespace)
-        return self.cluster.api.handle(asked, actor)
+        api = self.cluster.api
+        return api.handle(as_served(request, api.served(request.kind), self.namespace), actor)
 
     def served(self, kind: Kind) -> Kind:
         return self.cluster.api.served(kind)

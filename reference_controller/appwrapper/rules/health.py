@@ -40,7 +40,7 @@ class HealthRules(OwnershipRules):
                 continue
             index = position.get(labels_of(pod).get(COMPONENT_LABEL, ""), len(names))
             phase = get_path(pod, "status.phase", "Pending")
-            if self.has_completed(pod):
+            if phase == "Succeeded" and self.has_completed(pod):
                 succeeded[index] += count
             elif self.is_failed_pod(pod):
                 failed[index] += count
@@ -63,7 +63,8 @@ class HealthRules(OwnershipRules):
         )
 
     def has_completed(self, pod: Object) -> bool:
-        """A directly wrapped Pod has no owner that replaces it; deleted, it is missing anyway."""
+        """Asked of pods that succeeded. A directly wrapped one has no owner that replaces it;
+        deleted, it is missing anyway."""
         return has_completed(pod)
 
     def is_failed_pod(self, pod: Object) -> bool:

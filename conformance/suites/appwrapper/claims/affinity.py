@@ -175,8 +175,10 @@ def has_stanza(aw: AppWrapperRun) -> Iterator[Obligation]:
     """An obligation for each pod that uses a monitored resource: the exact affinity."""
     if not aw.history.autopilot.injects:
         return
-    written = [*_expressions(aw.snapshots[0].object.get("spec"))] if aw.snapshots else []
-    for pod, taints in injected_pods(aw):
+    injected = list(injected_pods(aw))
+    specs = [aw.snapshots[0].object.get("spec")] if injected and aw.snapshots else []
+    written = list(_expressions(specs))
+    for pod, taints in injected:
         wanted: dict[str, list[str]] = {}
         for taint in taints:
             wanted.setdefault(taint.key, []).append(taint.value)
@@ -196,7 +198,7 @@ def has_stanza(aw: AppWrapperRun) -> Iterator[Obligation]:
 
 def _expressions(tree: Any) -> Iterator[Any]:
     """Every match expression that stands anywhere in what a user wrote."""
-    if isinstance(tree, Mapping):
+    if isinstance(tree, dict):
         yield from tree.get("matchExpressions") or ()
         for below in tree.values():
             yield from _expressions(below)

@@ -145,9 +145,8 @@ def what_was_submitted_stays(aw: AppWrapperRun) -> Obligations:
             yield met(write)
     first = _made_of(aw.track.first, aw)
     for snapshot in aw.snapshots:
-        changed = [
-            name for name, was in first.items() if _made_of(snapshot.object, aw)[name] != was
-        ]
+        now = _made_of(snapshot.object, aw)
+        changed = [name for name, was in first.items() if now[name] != was]
         if changed:
             yield violated(
                 snapshot,
