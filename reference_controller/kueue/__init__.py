@@ -6,7 +6,10 @@ A tour:
 - `workload`: a Workload as controllers read it.
 - `books`: which Workloads hold quota and which wait, kept from events, shared by all controllers.
 - `quota`, `flavors`: what is left of a queue's quota, and the flavors of a Workload.
-- `scheduler`: cycles that admit what fits.
+- `preemption`: who gives quota back for a Workload that comes first, pure.
+- `scheduler`: cycles that admit what fits, and preempt for what does not.
+- `queue_controllers`: the status of ClusterQueues and LocalQueues, and their finalizer.
+- `priorities`, `events`: the priority of a job, and messages for its users.
 - `integrations`: the kinds of jobs; `job_controller`: one controller for each.
 - `workload_status`: the next status of a Workload, pure.
 - `rules`: every decision that could be made wrongly, one small method each.

@@ -1,15 +1,34 @@
-"""The choice of a flavor for each resource that a Workload asks for."""
+"""The choice of a flavor for each resource that a Workload asks for.
+
+The flavors of a group are tried in their order. One in which all that is asked of the group fits is
+better than one where quota has to be borrowed, and that better than one where others have to be
+preempted; the queue's `flavorFungibility` says which of them end the trial.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
 
 from reference_controller.kueue.amounts import FlavorResource, quantity, requests_of
 from reference_controller.kueue.quota import ClusterQueue, FlavorGroup, Quotas
-from reference_controller.kueue.rules import Rules
-from reference_controller.kueue.workload import Workload
-from vocabulary.objects import Object
+from vocabulary.objects import Object, get_path
+from vocabulary.selectors import holds
+
+if TYPE_CHECKING:
+    from reference_controller.kueue.rules import Rules
+    from reference_controller.kueue.workload import Usage, Workload
+
+
+class Mode(IntEnum):
+    """How a flavor could serve; more is better."""
+
+    NONE = 0
+    PREEMPT = 1
+    BORROW = 2
+    FIT = 3
 
 
 @dataclass(slots=True)
@@ -20,79 +39,175 @@ class Assignment:
     pod_sets: list[Object] = field(default_factory=list)
     """As in `status.admission.podSetAssignments`."""
     usage: dict[FlavorResource, int] = field(default_factory=dict)
+    preempts: bool = False
+    """True if it fits only once others are preempted."""
     why_not: str = ""
 
 
-def assign(workload: Workload, queue: ClusterQueue, quotas: Quotas, rules: Rules) -> Assignment:
-    """Choose the first flavor of each group in which all that is asked of the group fits."""
-    assignment = Assignment(queue.name)
-    for pod_set in workload.pod_sets:
-        count = int(pod_set.get("count", 1))
-        asked = {name: value * count for name, value in requests_of(pod_set["template"]).items()}
-        chosen = _chosen(assignment, queue, quotas, asked, rules)
-        if chosen is None:
-            assignment.why_not = f"podSet {pod_set['name']}: {assignment.why_not}"
-            return assignment
-        assignment.pod_sets.append(
-            {
-                "name": pod_set["name"],
-                "count": count,
-                "flavors": chosen,
-                "resourceUsage": {name: quantity(asked[name]) for name in chosen},
-            }
-        )
-    return assignment
+class Trial(NamedTuple):
+    """A flavor that was tried."""
+
+    flavor: str
+    mode: Mode
+    lacking: str
+    """A message for users; empty if it fits."""
 
 
-def _chosen(
-    assignment: Assignment,
-    queue: ClusterQueue,
-    quotas: Quotas,
-    asked: Mapping[str, int],
-    rules: Rules,
-) -> dict[str, str] | None:
-    """The flavor of each resource; None if there is none for one of them."""
-    chosen: dict[str, str] = {}
-    for name in asked:
-        if name in chosen:
-            continue
-        group = next((each for each in queue.groups if name in each.resources), None)
-        if group is None:
-            assignment.why_not = f"resource {name} unavailable in ClusterQueue"
+@dataclass(slots=True)
+class Chooser:
+    """Chooses the flavors of one Workload."""
+
+    queue: ClusterQueue
+    quotas: Quotas
+    flavors: Mapping[str, Object]
+    rules: Rules
+    may_preempt: Callable[[Usage], bool]
+    """True if others could be preempted so that this usage fits."""
+
+    def assign(self, workload: Workload) -> Assignment:
+        assignment = Assignment(self.queue.name)
+        for pod_set in workload.pod_sets:
+            count = int(pod_set.get("count", 1))
+            template = pod_set["template"]
+            asked = {name: value * count for name, value in requests_of(template).items()}
+            chosen = self._chosen(assignment, asked, template.get("spec") or {})
+            if chosen is None:
+                assignment.why_not = f"podSet {pod_set['name']}: {assignment.why_not}"
+                return assignment
+            assignment.pod_sets.append(
+                {
+                    "name": pod_set["name"],
+                    "count": count,
+                    "flavors": chosen,
+                    "resourceUsage": {name: quantity(asked[name]) for name in chosen},
+                }
+            )
+        return assignment
+
+    def _chosen(
+        self, assignment: Assignment, asked: Mapping[str, int], pod: Object
+    ) -> dict[str, str] | None:
+        """The flavor of each resource; None if there is none for one of them."""
+        chosen: dict[str, str] = {}
+        for name in asked:
+            if name in chosen:
+                continue
+            group = next((each for each in self.queue.groups if name in each.resources), None)
+            if group is None:
+                if self.rules.is_needed(asked[name]):
+                    assignment.why_not = f"resource {name} unavailable in ClusterQueue"
+                    return None
+                continue
+            of_group = {each: asked[each] for each in asked if each in group.resources}
+            flavor = self._flavor(assignment, group, of_group, pod)
+            if flavor is None:
+                return None
+            for each, value in of_group.items():
+                what = FlavorResource(flavor, each)
+                chosen[each] = flavor
+                assignment.usage[what] = assignment.usage.get(what, 0) + value
+        return chosen
+
+    def _flavor(
+        self,
+        assignment: Assignment,
+        group: FlavorGroup,
+        asked: Mapping[str, int],
+        pod: Object,
+    ) -> str | None:
+        """The best of the flavors that are tried; the first among equals."""
+        keys = self._label_keys(group)
+        best: Trial | None = None
+        reasons: list[str] = []
+        for flavor in group.flavors:
+            trial = self._tried(assignment, flavor, asked, pod, keys)
+            if trial.lacking:
+                reasons.append(trial.lacking)
+            if trial.mode and (best is None or trial.mode > best.mode):
+                best = trial
+            if self.rules.ends_trial(
+                trial.mode, self.queue.borrows_at_once, self.queue.preempts_at_once
+            ):
+                break
+        if best is None:
+            assignment.why_not = "; ".join(reasons)
             return None
-        of_group = {each: asked[each] for each in asked if each in group.resources}
-        flavor = _flavor(assignment, group, quotas, of_group, rules)
-        if flavor is None:
-            return None
-        for each, value in of_group.items():
-            what = FlavorResource(flavor, each)
-            chosen[each] = flavor
-            assignment.usage[what] = assignment.usage.get(what, 0) + value
-    return chosen
+        assignment.preempts = assignment.preempts or best.mode == Mode.PREEMPT
+        return best.flavor
 
-
-def _flavor(
-    assignment: Assignment,
-    group: FlavorGroup,
-    quotas: Quotas,
-    asked: Mapping[str, int],
-    rules: Rules,
-) -> str | None:
-    reasons: list[str] = []
-    for flavor in group.flavors:
+    def _tried(
+        self,
+        assignment: Assignment,
+        flavor: str,
+        asked: Mapping[str, int],
+        pod: Object,
+        keys: frozenset[str],
+    ) -> Trial:
+        spec = self.flavors[flavor].get("spec") or {}
+        if not self.rules.suits(is_tolerated(spec, pod), is_selected(spec, pod, keys)):
+            return Trial(flavor, Mode.NONE, f"flavor {flavor} does not match the pods")
+        wanted = {
+            (what := FlavorResource(flavor, name)): assignment.usage.get(what, 0) + value
+            for name, value in asked.items()
+        }
         lacking = ""
-        for resource, value in asked.items():
-            what = FlavorResource(flavor, resource)
-            wanted = assignment.usage.get(what, 0) + value
-            available = quotas.available(assignment.queue, what)
-            if not rules.fits(wanted, available):
-                lacking = (
-                    f"insufficient unused quota for {resource} in flavor {flavor}, "
-                    f"{quantity(wanted - available)} more needed"
-                )
+        for what, value in wanted.items():
+            if not self.rules.fits(value, self.quotas.available(self.queue.name, what)):
+                exceeds = value > self.quotas.most(self.queue.name, what)
+                why = "exceeds the most" if exceeds else "is more than what is left"
+                lacking = f"request of {what.resource} {why} in flavor {flavor}"
                 break
         if not lacking:
-            return flavor
-        reasons.append(lacking)
-    assignment.why_not = "; ".join(reasons)
-    return None
+            borrows = self.quotas.borrows(self.queue.name, wanted)
+            return Trial(flavor, Mode.BORROW if borrows else Mode.FIT, "")
+        mode = Mode.PREEMPT if self.may_preempt({**assignment.usage, **wanted}) else Mode.NONE
+        return Trial(flavor, mode, lacking)
+
+    def _label_keys(self, group: FlavorGroup) -> frozenset[str]:
+        """The node labels that tell the flavors of a group apart."""
+        return frozenset(
+            key
+            for flavor in group.flavors
+            for key in get_path(self.flavors[flavor], "spec.nodeLabels") or ()
+        )
+
+
+def is_tolerated(flavor: Object, pod: Object) -> bool:
+    """True if pods tolerate the taints of a flavor's nodes, with what the flavor adds to them."""
+    tolerations = (*(pod.get("tolerations") or ()), *(flavor.get("tolerations") or ()))
+    return all(
+        any(_tolerates(each, taint) for each in tolerations)
+        for taint in flavor.get("nodeTaints") or ()
+        if taint.get("effect") in ("NoSchedule", "NoExecute")
+    )
+
+
+def _tolerates(toleration: Object, taint: Object) -> bool:
+    if toleration.get("effect") not in (None, "", taint.get("effect")):
+        return False
+    if toleration.get("key") not in (None, "", taint.get("key")):
+        return False
+    if toleration.get("operator") == "Exists":
+        return True
+    return bool(toleration.get("key")) and (toleration.get("value") or "") == (
+        taint.get("value") or ""
+    )
+
+
+def is_selected(flavor: Object, pod: Object, keys: frozenset[str]) -> bool:
+    """True if the pods' node selector and required node affinity match the labels of a flavor's
+    nodes, as far as flavors speak of them."""
+    labels = flavor.get("nodeLabels") or {}
+    selector = pod.get("nodeSelector") or {}
+    if any(labels.get(key) != value for key, value in selector.items() if key in keys):
+        return False
+    required = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+    terms = get_path(pod, f"{required}.nodeSelectorTerms") or ()
+    return not terms or any(
+        all(
+            holds(each["key"], each["operator"], each.get("values") or (), labels)
+            for each in term.get("matchExpressions") or ()
+            if each["key"] in keys
+        )
+        for term in terms
+    )

@@ -11,29 +11,37 @@ started while its quota is given back. What a pass decides is derived from what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from reference_controller.kueue.books import Books
 from reference_controller.kueue.config import KueueConfig
+from reference_controller.kueue.events import event_for, notes_of
 from reference_controller.kueue.integrations import Integration, PodSetInfo
 from reference_controller.kueue.names import (
+    CLUSTER_QUEUE,
     IN_USE,
     JOB_UID,
+    LOCAL_QUEUE,
     OF_WORKLOAD,
     QUEUE,
     RESOURCE_FLAVOR,
     WORKLOAD,
+    Reason,
 )
+from reference_controller.kueue.priorities import priority_of
+from reference_controller.kueue.quota import stop_policy_of
 from reference_controller.kueue.rules import Rules
 from reference_controller.kueue.workload import Workload
 from reference_controller.kueue.workload_status import Seen, next_status
 from reference_controller.runtime.controller import Key, key_of
+from reference_controller.shared.events import Told, send
 from reference_controller.shared.own_writes import OwnWrites
 from reference_controller.shared.reading import read
 from vocabulary.canonical import digest
 from vocabulary.clock import Micros
+from vocabulary.errors import ApiError
 from vocabulary.kinds import POD, Kind
 from vocabulary.objects import (
     Object,
@@ -63,12 +71,13 @@ class JobController:
         self, integration: Integration, config: KueueConfig, rules: Rules, books: Books
     ) -> None:
         self.name: Final = integration.prefix
-        self.watches: Final = (integration.kind, WORKLOAD, POD)
+        self.watches: Final = (integration.kind, WORKLOAD, POD, CLUSTER_QUEUE, LOCAL_QUEUE)
         self._integration = integration
         self._config = config
         self._rules = rules
         self._books = books
         self._writes = OwnWrites()
+        self._told = Told()
 
     def use_clock(self, clock: Callable[[], Micros]) -> None:
         """Tell the time by this clock."""
@@ -78,13 +87,26 @@ class JobController:
     def keys_for(
         self, kind: Kind, obj: Object, old: Object | None, caches: Caches
     ) -> Iterable[Key]:
-        """The job itself, or the one that a Workload stands for, or that of a pod's Workload."""
+        """The job itself, or the one that a Workload stands for, or that of a pod's Workload, or
+        those that hold quota of a queue."""
         if kind == self._integration.kind:
             return (key_of(obj),)
         if kind == WORKLOAD:
             return self._owner(old or obj)
+        if kind in (CLUSTER_QUEUE, LOCAL_QUEUE):
+            return self._stopped_by(kind, obj)
         workload = caches[WORKLOAD].get(namespace_of(obj), labels_of(obj).get(OF_WORKLOAD, ""))
         return () if workload is None else self._owner(workload)
+
+    def _stopped_by(self, kind: Kind, queue: Object) -> Iterable[Key]:
+        """The jobs that hold quota of a queue which is drained."""
+        if not self._rules.drains(stop_policy_of(queue)):
+            return
+        is_local = kind == LOCAL_QUEUE
+        name = get_path(queue, "spec.clusterQueue", "") if is_local else name_of(queue)
+        for each in self._books.holders.get(name, {}).values():
+            if not is_local or each.queue == key_of(queue):
+                yield from self._owner(each.object)
 
     def _owner(self, workload: Object) -> tuple[Key, ...]:
         owner = controller_of(workload)
@@ -102,6 +124,7 @@ class JobController:
             self._rules,
             self._books,
             self._writes,
+            self._told,
             self._clock,
         )
         return one.run()
@@ -117,6 +140,7 @@ class _Pass:
     rules: Rules
     books: Books
     writes: OwnWrites
+    told: Told
     clock: Callable[[], Micros]
     job: Object = field(default_factory=dict)
 
@@ -147,16 +171,18 @@ class _Pass:
         if is_terminating(self.job) or self.integration.end(self.job) is not None:
             return None
         yield from self._stop()
-        stored: Object = yield Create(
-            WORKLOAD, workload := self._new(), self.key.namespace, name_of(workload)
-        )
+        pod_sets = self.integration.pod_sets(self.job)
+        priority = yield from priority_of(self.job, pod_sets)
+        workload = self._new(pod_sets, priority)
+        stored: Object = yield Create(WORKLOAD, workload, self.key.namespace, name_of(workload))
         self.books.take(Workload(stored))
         return None
 
     def _follow(self, workload: Workload) -> Reconcile:
         """Take the next step of a job and its Workload."""
         pods_left = yield from self._pods_left(workload)
-        seen = Seen(workload, self.integration, self.job, pods_left, self.clock())
+        stopped = yield from self._stopped(workload)
+        seen = Seen(workload, self.integration, self.job, pods_left, self.clock(), stopped)
         step = next_status(seen, self.config, self.rules)
         if step.status != (workload.object.get("status") or {}):
             stored: Object = yield Update(
@@ -166,6 +192,7 @@ class _Pass:
         if step.deactivates:
             stored = yield Patch(WORKLOAD, *workload.key, {"spec": {"active": False}})
             workload = self._took(stored)
+        yield from self._tell(workload)
         if workload.is_finished:
             yield from self._forget(workload)
         elif is_terminating(self.job):
@@ -175,6 +202,26 @@ class _Pass:
         elif self.rules.stops(workload):
             yield from self._stop()
         return step.wake_at_us
+
+    def _stopped(self, workload: Workload) -> Generator[Request, Any, str]:
+        """The reason to evict a Workload since its queue is drained; empty: there is none."""
+        if not workload.has_quota:
+            return ""
+        for kind, key, reason in (
+            (CLUSTER_QUEUE, Key("", workload.cluster_queue), Reason.CLUSTER_QUEUE_STOPPED),
+            (LOCAL_QUEUE, workload.queue, Reason.LOCAL_QUEUE_STOPPED),
+        ):
+            queue = yield from read(kind, *key, live=False)
+            if queue is not None and self.rules.drains(stop_policy_of(queue)):
+                return reason
+        return ""
+
+    def _tell(self, workload: Workload) -> Generator[Request, Any, None]:
+        """Send the Events about a Workload that were not sent yet."""
+        for identity, note in notes_of(workload):
+            if identity not in self.told:
+                event = event_for(workload, identity, note, self.clock())
+                yield from send(event, identity, self.told, _drop)
 
     def _took(self, stored: Object) -> Workload:
         workload = Workload(stored)
@@ -224,7 +271,7 @@ class _Pass:
             stored: Object = yield Patch(WORKLOAD, *workload.key, body)
             self._took(stored)
 
-    def _new(self) -> Object:
+    def _new(self, pod_sets: Sequence[Object], priority: Object) -> Object:
         """The Workload that stands for the job."""
         kind, uid = self.integration.kind, uid_of(self.job)
         ending = digest([kind.group_kind, self.key.name, uid])[:5]
@@ -249,7 +296,13 @@ class _Pass:
             },
             "spec": {
                 "queueName": labels_of(self.job)[QUEUE],
-                "podSets": list(self.integration.pod_sets(self.job)),
+                "podSets": list(pod_sets),
                 "active": True,
+                **priority,
             },
         }
+
+
+def _drop(error: ApiError) -> None:
+    """An Event that the API server does not take keeps nothing from going on."""
+    del error

@@ -15,10 +15,15 @@ WORKLOAD: Final = Kind(GROUP, VERSION, "Workload", "workloads")
 LOCAL_QUEUE: Final = Kind(GROUP, VERSION, "LocalQueue", "localqueues")
 CLUSTER_QUEUE: Final = Kind(GROUP, VERSION, "ClusterQueue", "clusterqueues", namespaced=False)
 RESOURCE_FLAVOR: Final = Kind(GROUP, VERSION, "ResourceFlavor", "resourceflavors", namespaced=False)
-KINDS: Final = (WORKLOAD, LOCAL_QUEUE, CLUSTER_QUEUE, RESOURCE_FLAVOR)
+PRIORITY_CLASS: Final = Kind(
+    GROUP, VERSION, "WorkloadPriorityClass", "workloadpriorityclasses", namespaced=False
+)
+KINDS: Final = (WORKLOAD, LOCAL_QUEUE, CLUSTER_QUEUE, RESOURCE_FLAVOR, PRIORITY_CLASS)
 
 QUEUE: Final = f"{GROUP}/queue-name"
 """A label: the LocalQueue that a job waits in."""
+PRIORITY: Final = f"{GROUP}/priority-class"
+"""A label: the WorkloadPriorityClass of a job."""
 JOB_UID: Final = f"{GROUP}/job-uid"
 """A label of Workloads: the uid of the job that it stands for."""
 OF_WORKLOAD: Final = f"{GROUP}/workload"
@@ -34,6 +39,7 @@ class Condition:
     ADMITTED: Final = "Admitted"
     PODS_READY: Final = "PodsReady"
     EVICTED: Final = "Evicted"
+    PREEMPTED: Final = "Preempted"
     FINISHED: Final = "Finished"
     DEACTIVATION_TARGET: Final = "DeactivationTarget"
     ACTIVE: Final = "Active"
@@ -51,8 +57,19 @@ class Reason:
     INACTIVE: Final = "WorkloadInactive"
     REQUEUING_LIMIT: Final = "RequeuingLimitExceeded"
     JOB_FINISHED: Final = "JobFinished"
+    PREEMPTED: Final = "Preempted"
+    IN_CLUSTER_QUEUE: Final = "InClusterQueue"
+    IN_COHORT: Final = "InCohortReclamation"
+    WHILE_BORROWING: Final = "InCohortReclaimWhileBorrowing"
+    CLUSTER_QUEUE_STOPPED: Final = "ClusterQueueStopped"
+    LOCAL_QUEUE_STOPPED: Final = "LocalQueueStopped"
+    WAIT_FOR_RECOVERY: Final = "WaitForRecovery"
     READY: Final = "Ready"
+    STOPPED: Final = "Stopped"
+    TERMINATING: Final = "Terminating"
     FLAVOR_NOT_FOUND: Final = "FlavorNotFound"
+    NO_CLUSTER_QUEUE: Final = "ClusterQueueDoesNotExist"
+    CLUSTER_QUEUE_INACTIVE: Final = "ClusterQueueIsInactive"
 
 
 class Timestamp:
@@ -74,3 +91,20 @@ class Strategy:
 
     BEST_EFFORT_FIFO: Final = "BestEffortFIFO"
     STRICT_FIFO: Final = "StrictFIFO"
+
+
+class StopPolicy:
+    """`stopPolicy` of a ClusterQueue or LocalQueue."""
+
+    NONE: Final = "None"
+    HOLD: Final = "Hold"
+    HOLD_AND_DRAIN: Final = "HoldAndDrain"
+
+
+class Preemption:
+    """The policies of `preemption` of a ClusterQueue."""
+
+    NEVER: Final = "Never"
+    LOWER: Final = "LowerPriority"
+    LOWER_OR_NEWER: Final = "LowerOrNewerEqualPriority"
+    ANY: Final = "Any"

@@ -13,6 +13,10 @@ from reference_controller.kueue.job_controller import JobController
 from reference_controller.kueue.manifests import MANIFESTS
 from reference_controller.kueue.mutants import MUTANTS
 from reference_controller.kueue.names import KINDS
+from reference_controller.kueue.queue_controllers import (
+    ClusterQueueController,
+    LocalQueueController,
+)
 from reference_controller.kueue.rules import Rules
 from reference_controller.kueue.scheduler import Scheduler
 from reference_controller.reference_program import ReferenceProgram
@@ -25,7 +29,8 @@ INTEGRATIONS: Final = (BatchJob(),)
 def _controllers(config: KueueConfig, rules: Rules) -> tuple[Controller, ...]:
     books = Books(rules.waits, partial(rules.rank, requeuing=config.requeuing))
     jobs = (JobController(each, config, rules, books) for each in INTEGRATIONS)
-    return (Scheduler(config, rules, books), *jobs)
+    queues = ClusterQueueController(rules, books), LocalQueueController(rules, books)
+    return (Scheduler(config, rules, books), *queues, *jobs)
 
 
 def _webhooks(config: KueueConfig, rules: Rules, may_create: MayCreate | None) -> Webhooks:

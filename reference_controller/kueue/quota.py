@@ -6,12 +6,16 @@ cohort's: a queue that needs more than its own borrows from there, up to its bor
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from reference_controller.kueue.amounts import FlavorResource, amount
-from reference_controller.kueue.names import Condition, Strategy
+from reference_controller.kueue.names import Preemption, Reason, StopPolicy, Strategy
 from vocabulary.objects import Object, get_path, is_terminating, name_of
+
+if TYPE_CHECKING:
+    from reference_controller.kueue.rules import Rules
 
 _UNLIMITED = 1 << 62
 
@@ -38,6 +42,20 @@ class FlavorGroup:
     flavors: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """`preemption` of a ClusterQueue."""
+
+    within: str
+    """`withinClusterQueue`."""
+    reclaims: str
+    """`reclaimWithinCohort`."""
+    borrows: bool
+    """True if it may preempt and borrow in one admission: `borrowWithinCohort`."""
+    most_priority: int | None
+    """The highest priority that it may preempt then; None: any that is lower."""
+
+
 class ClusterQueue:
     """The spec of one ClusterQueue."""
 
@@ -48,6 +66,22 @@ class ClusterQueue:
         self.cohort = str(spec.get("cohort") or "")
         self.is_strict = spec.get("queueingStrategy") == Strategy.STRICT_FIFO
         self.is_terminating = is_terminating(obj)
+        self.namespaces: Object | None = spec.get("namespaceSelector")
+        self.stop_policy = stop_policy_of(obj)
+        self.borrows_at_once = _says(spec, "flavorFungibility.whenCanBorrow", "Borrow", "Borrow")
+        """True if a flavor in which it would borrow is taken before the next one is tried."""
+        self.preempts_at_once = _says(
+            spec, "flavorFungibility.whenCanPreempt", "Preempt", "TryNextFlavor"
+        )
+        within = get_path(spec, "preemption.withinClusterQueue") or Preemption.NEVER
+        reclaims = get_path(spec, "preemption.reclaimWithinCohort") or Preemption.NEVER
+        borrows = get_path(spec, "preemption.borrowWithinCohort") or {}
+        self.preemption = Policies(
+            str(within),
+            str(reclaims),
+            (borrows.get("policy") or Preemption.NEVER) != Preemption.NEVER,
+            borrows.get("maxPriorityThreshold"),
+        )
         self.groups: list[FlavorGroup] = []
         self.quotas: dict[FlavorResource, ResourceQuota] = {}
         for group in spec.get("resourceGroups") or ():
@@ -79,9 +113,24 @@ class Quotas:
 
     queues: Mapping[str, ClusterQueue]
     used: dict[str, dict[FlavorResource, int]] = field(default_factory=dict)
+    _members: dict[str, list[ClusterQueue]] = field(init=False, default_factory=dict)
+    _unused: Quotas | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        for queue in self.queues.values():
+            self._members.setdefault(queue.cohort or f"/{queue.name}", []).append(queue)
+
+    def members(self, name: str) -> Sequence[ClusterQueue]:
+        """The ClusterQueues that share quota with one, itself included."""
+        queue = self.queues.get(name)
+        return () if queue is None else self._members[queue.cohort or f"/{queue.name}"]
 
     def held(self, queue: str, what: FlavorResource) -> int:
         return self.used.get(queue, {}).get(what, 0)
+
+    def nominal(self, queue: str, what: FlavorResource) -> int:
+        quota = self.queues[queue].quotas.get(what)
+        return 0 if quota is None else quota.nominal
 
     def hold(self, queue: str, usage: Mapping[FlavorResource, int], times: int = 1) -> None:
         """Count a usage as held; with `times` -1 as given back."""
@@ -102,37 +151,52 @@ class Quotas:
         may_borrow = _UNLIMITED
         if quota.borrowing_limit is not None:
             may_borrow = quota.nominal - quota.own - beyond + quota.borrowing_limit
-        return max(0, quota.own - held) + min(self._shared(queue.cohort, what), may_borrow)
+        return max(0, quota.own - held) + min(self._shared(name, what), may_borrow)
+
+    def most(self, name: str, what: FlavorResource) -> int:
+        """How much a queue could take if nothing were held."""
+        if self._unused is None:
+            self._unused = Quotas(self.queues)
+        return self._unused.available(name, what)
 
     def borrows(self, name: str, usage: Mapping[FlavorResource, int]) -> bool:
         """True if the queue is beyond its nominal quota once it holds this, too."""
-        quotas = self.queues[name].quotas
         return any(
-            self.held(name, what) + value > quotas[what].nominal
+            self.held(name, what) + value > self.nominal(name, what)
             for what, value in usage.items()
-            if what in quotas
         )
 
-    def _shared(self, cohort: str, what: FlavorResource) -> int:
-        """How much is left of what the members of a cohort lend each other."""
+    def _shared(self, name: str, what: FlavorResource) -> int:
+        """How much is left of what the members of a queue's cohort lend each other."""
         left = 0
-        for member in self.members(cohort):
+        for member in self.members(name):
             quota = member.quotas.get(what)
             if quota is not None:
                 left += quota.nominal - quota.own
                 left -= max(0, self.held(member.name, what) - quota.own)
         return left
 
-    def members(self, cohort: str) -> Iterable[ClusterQueue]:
-        return (queue for queue in self.queues.values() if queue.cohort == cohort)
+
+def stop_policy_of(queue: Object) -> str:
+    """The stopPolicy of a ClusterQueue or LocalQueue."""
+    return str(get_path(queue, "spec.stopPolicy") or StopPolicy.NONE)
 
 
-def is_active(queue: Object) -> bool:
-    """True if a ClusterQueue or LocalQueue says that it admits."""
-    return any(
-        each.get("type") == Condition.ACTIVE and each.get("status") == "True"
-        for each in get_path(queue, "status.conditions") or ()
-    )
+def why_inactive(queue: ClusterQueue, flavors: Collection[str], rules: Rules) -> tuple[str, str]:
+    """The reason why a ClusterQueue does not admit where there are these flavors, and a message;
+    empty if it does."""
+    if queue.is_terminating:
+        return Reason.TERMINATING, "it is being deleted"
+    if not rules.admits(queue.stop_policy):
+        return Reason.STOPPED, "it is stopped"
+    missing = [each for each in queue.flavors if each not in flavors]
+    if missing:
+        return Reason.FLAVOR_NOT_FOUND, f"flavors are missing: {', '.join(missing)}"
+    return "", ""
+
+
+def _says(spec: Object, path: str, value: str, default: str) -> bool:
+    return (get_path(spec, path) or default) == value
 
 
 def _limit(quota: Object, key: str) -> int | None:

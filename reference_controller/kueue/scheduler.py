@@ -1,18 +1,19 @@
 """The scheduler: admits the Workloads that wait, in the order of the queues, as quota allows.
 
-One cycle looks at the head of each ClusterQueue and admits what fits, the first in turn first.
-Cycles follow each other until nothing more is admitted.
+One cycle looks at the head of each ClusterQueue, the first in turn first, and admits it, evicts
+others for it, or sets it aside. Cycles follow each other until there is nothing more to look at. So
+a cycle costs as much as there are queues, not as there are Workloads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from reference_controller.kueue.books import Books
 from reference_controller.kueue.config import KueueConfig
-from reference_controller.kueue.flavors import Assignment, assign
+from reference_controller.kueue.flavors import Assignment, Chooser
 from reference_controller.kueue.names import (
     CLUSTER_QUEUE,
     LOCAL_QUEUE,
@@ -21,16 +22,27 @@ from reference_controller.kueue.names import (
     Condition,
     Reason,
 )
-from reference_controller.kueue.quota import ClusterQueue, Quotas
+from reference_controller.kueue.preemption import Preemptor, Victim
+from reference_controller.kueue.quota import ClusterQueue, Quotas, stop_policy_of, why_inactive
 from reference_controller.kueue.rules import Rules
-from reference_controller.kueue.workload import Workload
+from reference_controller.kueue.workload import Usage, Workload
 from reference_controller.runtime.controller import Key, key_of
 from reference_controller.shared.conditions import with_condition
 from vocabulary.clock import Micros
 from vocabulary.errors import ApiError
-from vocabulary.kinds import Kind
-from vocabulary.objects import Object, get_path, is_terminating, name_of
+from vocabulary.kinds import NAMESPACE, Kind
+from vocabulary.objects import (
+    Object,
+    condition,
+    get_path,
+    is_terminating,
+    labels_of,
+    meta,
+    name_of,
+    namespace_of,
+)
 from vocabulary.requests import List, ObjectList, Reconcile, Request, Update
+from vocabulary.selectors import matches
 
 if TYPE_CHECKING:
     from reference_controller.runtime.caches import Caches
@@ -40,29 +52,38 @@ CYCLE: Final = (Key("", "cycle"),)
 
 
 @dataclass(slots=True)
-class Cycle:
-    """The outcome of one cycle."""
+class Cluster:
+    """The queues as they are stored."""
 
-    admitted: int = 0
-    wake_at_us: Micros | None = None
-    """When the next back-off ends."""
-    refused: ApiError | None = None
+    queues: dict[str, ClusterQueue]
+    flavors: dict[str, Object]
+    local: dict[str, list[Key]] = field(default_factory=dict)
+    """By ClusterQueue: its LocalQueues that let in."""
+    shut: dict[Key, str] = field(default_factory=dict)
+    """The other LocalQueues, and why nothing in them is admitted."""
 
-    def wake_by(self, due_us: Micros | None) -> None:
-        if due_us is not None:
-            self.wake_at_us = due_us if self.wake_at_us is None else min(self.wake_at_us, due_us)
+
+@dataclass(slots=True)
+class _Head:
+    """The first Workload of a ClusterQueue, and what it gets."""
+
+    workload: Workload
+    assignment: Assignment
+    victims: list[Victim] = field(default_factory=list)
 
 
 class Scheduler:
     """Its memory are the books."""
 
     name: Final = "scheduler"
-    watches: Final = (WORKLOAD, LOCAL_QUEUE, CLUSTER_QUEUE, RESOURCE_FLAVOR)
+    watches: Final = (WORKLOAD, LOCAL_QUEUE, CLUSTER_QUEUE, RESOURCE_FLAVOR, NAMESPACE)
 
     def __init__(self, config: KueueConfig, rules: Rules, books: Books) -> None:
         self._config = config
         self._rules = rules
         self._books = books
+        self._parsed: dict[tuple[str, str], ClusterQueue] = {}
+        """The ClusterQueues of the last pass, by uid and resourceVersion."""
 
     def use_clock(self, clock: Callable[[], Micros]) -> None:
         """Tell the time by this clock."""
@@ -72,128 +93,318 @@ class Scheduler:
     def keys_for(
         self, kind: Kind, obj: Object, old: Object | None, caches: Caches
     ) -> Iterable[Key]:
-        """Any change may let a Workload in."""
-        del old
+        """Any change may let a Workload in, save one of a queue's status."""
         if kind == WORKLOAD:
             if caches[WORKLOAD].get(*key_of(obj)) is None:
                 self._books.drop(key_of(obj))
             else:
                 self._books.take(Workload(obj))
+            return CYCLE
+        is_gone = caches[kind].get(*key_of(obj)) is None
+        if old is not None and not is_gone and _asks_the_same(obj, old):
+            return ()
+        self._books.is_outdated = True
         return CYCLE
 
     def reconcile(self, key: Key, now_us: Micros) -> Reconcile:
         del key, now_us
-        while True:
-            queues = yield from self._queues()
-            cycle = yield from self._cycle(queues)
-            if cycle.refused is not None:
-                raise cycle.refused  # and have it tried again later
-            if not cycle.admitted:
-                return cycle.wake_at_us
+        if self._books.is_outdated:
+            self._books.revive()
+        cluster = yield from self._cluster()
+        run = _Run(cluster, self._config, self._rules, self._books, self._clock)
+        return (yield from run.run())
 
-    def _queues(self) -> Generator[Request, Any, dict[str, tuple[ClusterQueue, list[Key]]]]:
-        """The ClusterQueues that admit, with their LocalQueues."""
+    def _cluster(self) -> Generator[Request, Any, Cluster]:
         found: ObjectList = yield List(CLUSTER_QUEUE)
         flavors: ObjectList = yield List(RESOURCE_FLAVOR)
         local: ObjectList = yield List(LOCAL_QUEUE)
-        known = {name_of(each) for each in flavors.items}
-        queues: dict[str, tuple[ClusterQueue, list[Key]]] = {}
-        for each in found.items:
-            queue = ClusterQueue(each)
-            if not queue.is_terminating and known.issuperset(queue.flavors):
-                queues[queue.name] = queue, []
+        namespaces: ObjectList = yield List(NAMESPACE)
+        parsed = {_version(each): each for each in found.items}
+        self._parsed = {
+            version: self._parsed.get(version) or ClusterQueue(each)
+            for version, each in parsed.items()
+        }
+        cluster = Cluster(
+            {queue.name: queue for queue in self._parsed.values()},
+            {name_of(each): each for each in flavors.items},
+        )
+        labels = {name_of(each): labels_of(each) for each in namespaces.items}
         for each in local.items:
-            of = str(get_path(each, "spec.clusterQueue", ""))
-            if of in queues and not is_terminating(each):
-                queues[of][1].append(key_of(each))
-        return queues
-
-    def _cycle(
-        self, queues: dict[str, tuple[ClusterQueue, list[Key]]]
-    ) -> Generator[Request, Any, Cycle]:
-        """Admit what fits of the heads. One whose admission is refused keeps none of the others
-        back."""
-        cycle = Cycle()
-        quotas = Quotas({name: queue for name, (queue, _) in queues.items()}, self._copy_of_used())
-        heads: list[tuple[Workload, Assignment]] = []
-        for queue, local in queues.values():
-            head, due_us = self._head(queue, local, quotas)
-            if head is not None:
-                heads.append(head)
-            cycle.wake_by(due_us)
-        heads.sort(key=lambda head: self._turn(head, quotas))
-        for workload, assignment in heads:
-            again = assign(workload, queues[assignment.queue][0], quotas, self._rules)
-            if again.why_not:
-                continue
-            try:
-                yield from self._admit(workload, again)
-            except ApiError as error:
-                # Of one that is gone or was changed an event comes, and another cycle.
-                if not (error.is_not_found or error.is_conflict):
-                    cycle.refused = error
+            name = str(get_path(each, "spec.clusterQueue", ""))
+            why = self._why_shut(each, name, cluster, labels.get(namespace_of(each), {}))
+            if why:
+                cluster.shut[key_of(each)] = why
             else:
-                quotas.hold(again.queue, again.usage)
-                cycle.admitted += 1
-        return cycle
+                cluster.local.setdefault(name, []).append(key_of(each))
+        known = set(map(key_of, local.items))
+        for missing in self._books.queues - known:
+            cluster.shut[missing] = f"LocalQueue {missing.name} doesn't exist"
+        return cluster
 
-    def _copy_of_used(self) -> dict[str, dict[Any, int]]:
-        return {queue: dict(used) for queue, used in self._books.used.items()}
+    def _why_shut(
+        self, local: Object, name: str, cluster: Cluster, labels: Mapping[str, str]
+    ) -> str:
+        """The reason why nothing in a LocalQueue is admitted; empty if it may be."""
+        queue = cluster.queues.get(name)
+        if queue is None:
+            return f"ClusterQueue {name} doesn't exist"
+        reason, message = why_inactive(queue, cluster.flavors, self._rules)
+        if reason:
+            return f"ClusterQueue {name} is inactive: {message}"
+        if is_terminating(local) or not self._rules.admits(stop_policy_of(local)):
+            return f"LocalQueue {name_of(local)} is inactive"
+        if not self._rules.serves(matches(queue.namespaces, labels)):
+            return f"The namespace does not match the namespaceSelector of ClusterQueue {name}"
+        return ""
 
-    def _turn(self, head: tuple[Workload, Assignment], quotas: Quotas) -> tuple[Any, ...]:
-        workload, assignment = head
-        borrows = quotas.borrows(assignment.queue, assignment.usage)
-        return self._rules.turn(borrows, self._rules.rank(workload, self._config.requeuing))
 
-    def _head(
-        self, queue: ClusterQueue, local: list[Key], quotas: Quotas
-    ) -> tuple[tuple[Workload, Assignment] | None, Micros | None]:
-        """The first Workload that fits, as far as the queue's strategy lets it pass others; and
-        when the next back-off ends."""
-        now_us, wake_at_us = self._clock(), None
-        for workload in self._books.waiting(local):
-            in_back_off = self._rules.is_in_back_off(workload, now_us)
-            if in_back_off:
-                due_us = workload.requeue_at_us
-                wake_at_us = due_us if wake_at_us is None else min(wake_at_us, due_us)
-            else:
-                assignment = assign(workload, queue, quotas, self._rules)
-                if not assignment.why_not:
-                    return (workload, assignment), wake_at_us
-            if self._rules.blocks_queue(queue.is_strict, in_back_off):
+@dataclass(slots=True)
+class _Run:
+    """One pass: cycles, until there is nothing more to look at."""
+
+    cluster: Cluster
+    config: KueueConfig
+    rules: Rules
+    books: Books
+    clock: Callable[[], Micros]
+    awaited: dict[Key, tuple[str, Usage]] = field(default_factory=dict)
+    """The quota that is kept for those whose victims have not given theirs back, by preemptor."""
+    passed: set[Key] = field(default_factory=set)
+    """Those that were looked at in this pass, and are to be looked at in the next."""
+    yielding: set[Key] = field(default_factory=set)
+    """Those of them that wait for their preemptor."""
+    refused: ApiError | None = None
+
+    def run(self) -> Reconcile:
+        for queue, why in self.cluster.shut.items():
+            yield from self._shut(queue, why)
+        while True:
+            self.books.wake(self.clock())
+            self._revive()
+            wait = self.config.wait_for_pods_ready
+            blocks = wait is not None and wait.blocks_admission
+            if self.rules.is_blocked(blocks, len(self.books.not_ready)):
                 break
-        return None, wake_at_us
+            quotas = self._quotas()
+            heads = self._heads(quotas)
+            if not heads:
+                break
+            heads.sort(key=lambda head: self._turn(head, quotas))
+            for head in heads:
+                yield from self._tried(head.workload, self._serve(head, quotas))
+                if self.rules.is_blocked(blocks, len(self.books.not_ready)):
+                    break
+        if self.refused is not None:
+            raise self.refused  # and have it tried again later
+        return self.books.wakes_at_us
+
+    def _tried(
+        self, workload: Workload, step: Generator[Request, Any, None]
+    ) -> Generator[Request, Any, None]:
+        """Take a step of a Workload. If it is refused, the others go on."""
+        try:
+            yield from step
+        except ApiError as error:
+            self.passed.add(workload.key)
+            # Of one that is gone or was changed an event comes, and another pass.
+            if not (error.is_not_found or error.is_conflict):
+                self.refused = error
+
+    def _shut(self, queue: Key, why: str) -> Generator[Request, Any, None]:
+        """Say to all in a LocalQueue why they wait."""
+        while (workload := self.books.head((queue,), self.passed)) is not None:
+            if self.rules.is_in_back_off(workload, self.clock()):
+                self.books.sleep(workload.key, workload.requeue_at_us)
+            else:
+                yield from self._tried(workload, self._set_aside(workload, why))
+
+    def _set_aside(self, workload: Workload, why: str) -> Generator[Request, Any, None]:
+        yield from self._say_why(workload, why)
+        if self.books.is_candidate(workload.uid):
+            self.books.set_aside(workload.key)
+        self.passed -= self.yielding
+        self.yielding.clear()
+
+    def _quotas(self) -> Quotas:
+        used = {queue: dict(used) for queue, used in self.books.used.items()}
+        quotas = Quotas(self.cluster.queues, used)
+        for queue, usage in self.awaited.values():
+            quotas.hold(queue, usage)
+        return quotas
+
+    def _revive(self) -> None:
+        """Look again at those that wait for quota which came back."""
+        freed, queues = self.books.freed, self.cluster.queues
+        if not freed:
+            return
+        cohorts = {queues[name].cohort for name in freed if name in queues}
+        for name, queue in queues.items():
+            if name in freed or (queue.cohort and queue.cohort in cohorts):
+                self.books.revive(self.cluster.local.get(name, ()))
+        freed.clear()
+
+    def _heads(self, quotas: Quotas) -> list[_Head]:
+        found = []
+        for name, lines in self.cluster.local.items():
+            workload = self._head(self.cluster.queues[name], lines)
+            if workload is not None:
+                found.append(self._judged(workload, self.cluster.queues[name], quotas))
+        return found
+
+    def _head(self, queue: ClusterQueue, lines: list[Key]) -> Workload | None:
+        """The first of a queue that is not in its back-off."""
+        while True:
+            passed: set[Key] = set() if queue.is_strict else self.passed
+            workload = self.books.head(lines, passed)
+            if workload is None or workload.key in self.passed:
+                return None
+            if not self.rules.is_in_back_off(workload, self.clock()):
+                return workload
+            if self.rules.blocks_queue(queue.is_strict, True):
+                return None
+            self.books.sleep(workload.key, workload.requeue_at_us)
+
+    def _judged(self, workload: Workload, queue: ClusterQueue, quotas: Quotas) -> _Head:
+        preemptor = Preemptor(
+            workload,
+            queue.name,
+            quotas,
+            self.books.holders,
+            self.rules,
+            self.config.requeuing,
+        )
+        chooser = Chooser(
+            queue,
+            quotas,
+            self.cluster.flavors,
+            self.rules,
+            lambda usage: bool(preemptor.victims(usage)),
+        )
+        assignment = chooser.assign(workload)
+        head = _Head(workload, assignment)
+        if assignment.preempts and not assignment.why_not:
+            head.victims = preemptor.victims(assignment.usage) or []
+            if not head.victims:
+                assignment.why_not = "insufficient unused quota, also if others were preempted"
+        return head
+
+    def _turn(self, head: _Head, quotas: Quotas) -> tuple[Any, ...]:
+        borrows = quotas.borrows(head.assignment.queue, head.assignment.usage)
+        return self.rules.turn(borrows, self.rules.rank(head.workload, self.config.requeuing))
+
+    def _serve(self, head: _Head, quotas: Quotas) -> Generator[Request, Any, None]:
+        """Take the next step for a head, after those before it in turn."""
+        workload = self.books.find(head.workload.key)
+        if workload is None or workload.uid != head.workload.uid or workload.has_quota:
+            self.passed.add(head.workload.key)
+            return
+        queue = self.cluster.queues[head.assignment.queue]
+        head = self._judged(workload, queue, quotas)
+        if self.rules.yields(self._preemptor_waits(workload)):
+            self.passed.add(workload.key)
+            self.yielding.add(workload.key)
+        elif head.assignment.why_not:
+            yield from self._refuse(head, queue)
+        elif self.rules.awaits_release(bool(head.victims)):
+            yield from self._preempt(head, quotas)
+        else:
+            yield from self._admit(workload, head.assignment)
+            quotas.hold(queue.name, head.assignment.usage)
+
+    def _preemptor_waits(self, workload: Workload) -> bool:
+        """True if a Workload was preempted for one that is still to be looked at."""
+        found = condition(workload.object, Condition.PREEMPTED)
+        if found is None or found["status"] != "True":
+            return False
+        return self.books.is_candidate(_uid_in(str(found.get("message", ""))))
+
+    def _refuse(self, head: _Head, queue: ClusterQueue) -> Generator[Request, Any, None]:
+        """Say why it waits; the next one of its queue may pass it, unless the queue is strict."""
+        workload, why = head.workload, head.assignment.why_not
+        if self.rules.blocks_queue(queue.is_strict, False):
+            self.passed.add(workload.key)
+            yield from self._say_why(workload, why)
+        else:
+            yield from self._set_aside(workload, why)
+
+    def _say_why(self, workload: Workload, why: str) -> Generator[Request, Any, None]:
+        known = condition(workload.object, Condition.QUOTA_RESERVED) or {}
+        if known.get("message") != why:
+            waits = (Condition.QUOTA_RESERVED, False, Reason.PENDING, why)
+            yield from self._write(workload, (waits,))
+
+    def _preempt(self, head: _Head, quotas: Quotas) -> Generator[Request, Any, None]:
+        """Evict those that have to give quota back, and keep it for the one that needs it."""
+        workload, assignment = head.workload, head.assignment
+        self.passed.add(workload.key)
+        self.awaited[workload.key] = assignment.queue, assignment.usage
+        quotas.hold(assignment.queue, assignment.usage)
+        for victim in head.victims:
+            if victim.workload.is_leaving:
+                continue
+            message = f"Preempted to accommodate a workload (UID: {workload.uid})"
+            evicted = (Condition.EVICTED, True, Reason.PREEMPTED, message)
+            preempted = (Condition.PREEMPTED, True, victim.reason, message)
+            yield from self._write(victim.workload, (evicted, preempted))
+        yield from self._say_why(workload, "Waits for the quota of those that are preempted")
 
     def _admit(self, workload: Workload, assignment: Assignment) -> Generator[Request, Any, None]:
         """Reserve quota for a Workload."""
-        now_us = self._clock()
-        status = dict(workload.object.get("status") or {})
-        conditions: Iterable[Object] = status.get("conditions") or ()
         message = f"Quota reserved in ClusterQueue {assignment.queue}"
-        if workload.is_evicted:
-            conditions = with_condition(
-                conditions,
-                {
-                    "type": Condition.EVICTED,
-                    "status": "False",
-                    "reason": Reason.QUOTA_RESERVED,
-                    "message": f"Previously: {workload.reason(Condition.EVICTED)}",
-                },
-                now_us,
-            )
-        for type_ in (Condition.QUOTA_RESERVED, Condition.ADMITTED):
-            conditions = with_condition(
-                conditions,
-                {"type": type_, "status": "True", "reason": type_, "message": message},
-                now_us,
-            )
+        changes = [
+            (type_, False, Reason.QUOTA_RESERVED, f"Previously: {workload.reason(type_)}")
+            for type_ in (Condition.EVICTED, Condition.PREEMPTED)
+            if workload.is_(type_)
+        ]
+        changes += [
+            (type_, True, type_, message)
+            for type_ in (Condition.QUOTA_RESERVED, Condition.ADMITTED)
+        ]
         admission = {
             "clusterQueue": assignment.queue,
             "podSetAssignments": assignment.pod_sets,
         }
-        written = {
-            **workload.object,
-            "status": {**status, "conditions": conditions, "admission": admission},
-        }
+        yield from self._write(workload, changes, admission)
+
+    def _write(
+        self,
+        workload: Workload,
+        changes: Iterable[tuple[str, bool, str, str]],
+        admission: Object | None = None,
+    ) -> Generator[Request, Any, None]:
+        """Write conditions, each given by type, status, reason and message, and an admission."""
+        now_us = self.clock()
+        status = dict(workload.object.get("status") or {})
+        conditions: Iterable[Object] = status.get("conditions") or ()
+        for type_, is_true, reason, message in changes:
+            new = {
+                "type": type_,
+                "status": "True" if is_true else "False",
+                "reason": reason,
+                "message": message,
+            }
+            conditions = with_condition(conditions, new, now_us)
+        status["conditions"] = list(conditions)
+        if admission is not None:
+            status["admission"] = admission
+        written = {**workload.object, "status": status}
         stored: Object = yield Update(WORKLOAD, written, subresource="status")
-        self._books.take(Workload(stored))
+        self.books.take(Workload(stored))
+
+
+def _version(queue: Object) -> tuple[str, str]:
+    return str(meta(queue)["uid"]), str(meta(queue)["resourceVersion"])
+
+
+def _asks_the_same(obj: Object, old: Object) -> bool:
+    """True if at most an object's status has changed, or what no admission depends on."""
+    return (
+        obj.get("spec") == old.get("spec")
+        and labels_of(obj) == labels_of(old)
+        and is_terminating(obj) == is_terminating(old)
+    )
+
+
+def _uid_in(message: str) -> str:
+    """The uid of the preemptor in the message of a condition."""
+    return message.partition("(UID: ")[2].partition(")")[0]

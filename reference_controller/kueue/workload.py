@@ -92,6 +92,11 @@ class Workload:
         return self.is_(Condition.EVICTED)
 
     @property
+    def is_leaving(self) -> bool:
+        """True if it is about to give its quota back."""
+        return self.is_evicted or self.is_terminating
+
+    @property
     def is_finished(self) -> bool:
         return self.is_(Condition.FINISHED)
 

@@ -26,6 +26,8 @@ class Seen:
     pods_left: int
     """Its pods that are not terminal."""
     now_us: Micros
+    stopped: str = ""
+    """The reason to evict it since its queue is drained; empty: there is none."""
 
 
 @dataclass(slots=True)
@@ -36,8 +38,6 @@ class Next:
     deactivates: bool = False
     """True if `spec.active` becomes false."""
     wake_at_us: Micros | None = None
-    note: str = ""
-    """A message for users; empty: there is none."""
 
 
 def next_status(seen: Seen, config: KueueConfig, rules: Rules) -> Next:
@@ -66,10 +66,12 @@ class _Judge:
             self._reactivate()
         elif workload.is_evicted:
             self._release()
-        elif workload.is_active:
-            self._watch()
-        else:
+        elif not workload.is_active:
             self._evict(self._rules.why_inactive(), "The workload is deactivated")
+        elif self._seen.stopped:
+            self._evict(self._seen.stopped, "The queue is stopped")
+        else:
+            self._watch()
         return self._next
 
     def _reactivate(self) -> None:
@@ -104,7 +106,8 @@ class _Judge:
             self._set(Condition.PODS_READY, True, Reason.PODS_READY, "All pods are ready or done")
             return
         if self._workload.is_(Condition.PODS_READY):
-            self._set(Condition.PODS_READY, False, Reason.PODS_READY, "Not all pods are ready")
+            message = "Not all pods are ready any more"
+            self._set(Condition.PODS_READY, False, Reason.WAIT_FOR_RECOVERY, message)
             return
         due_us = self._rules.ready_by_us(self._workload, wait)
         if due_us is None:
@@ -127,7 +130,6 @@ class _Judge:
                 count, self._seen.now_us, back_off_us
             )
         self._set(Condition.EVICTED, True, reason, message)
-        self._next.note = message
 
     def _set(self, type_: str, is_true: bool, reason: str, message: str) -> None:
         new = {

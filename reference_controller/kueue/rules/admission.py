@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reference_controller.kueue.books import Rank
+from reference_controller.kueue.names import StopPolicy
 from reference_controller.kueue.workload import Workload
 
 
@@ -26,3 +27,23 @@ class AdmissionRules:
         """The turn of a head among the heads of all queues: one that need not borrow comes
         first."""
         return borrows, rank
+
+    def admits(self, stop_policy: str) -> bool:
+        """True if a queue with that stopPolicy admits."""
+        return stop_policy == StopPolicy.NONE
+
+    def drains(self, stop_policy: str) -> bool:
+        """True if a queue with that stopPolicy evicts those that it has admitted."""
+        return stop_policy == StopPolicy.HOLD_AND_DRAIN
+
+    def serves(self, is_matched: bool) -> bool:
+        """True if a queue admits from a namespace that its namespaceSelector matches, or not."""
+        return is_matched
+
+    def is_blocked(self, blocks_admission: bool, not_ready: int) -> bool:
+        """True if nothing is admitted since some are admitted and not ready."""
+        return blocks_admission and not_ready > 0
+
+    def keeps_queue(self, is_terminating: bool, is_used: bool) -> bool:
+        """True if a ClusterQueue has to stay: it is not deleted, or quota of it is held."""
+        return not is_terminating or is_used

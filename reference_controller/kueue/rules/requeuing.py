@@ -16,10 +16,12 @@ class RequeuingRules:
 
     def ready_by_us(self, workload: Workload, wait: WaitForPodsReady) -> Micros | None:
         """When an admitted Workload whose pods are not ready is evicted; None: it is not."""
-        since_us = max(
-            workload.since_us(Condition.ADMITTED), workload.since_us(Condition.PODS_READY)
-        )
-        return since_us + wait.timeout_us
+        lost_us = workload.since_us(Condition.PODS_READY)
+        since_us = max(workload.since_us(Condition.ADMITTED), lost_us)
+        was_ready = workload.reason(Condition.PODS_READY) == Reason.WAIT_FOR_RECOVERY
+        if not was_ready or wait.recovery_timeout_us is None:
+            return since_us + wait.timeout_us
+        return lost_us + wait.recovery_timeout_us if wait.recovery_timeout_us else None
 
     def is_at_limit(self, requeued: int, limit: int | None) -> bool:
         """True if a Workload that was requeued so often is deactivated, not requeued again."""

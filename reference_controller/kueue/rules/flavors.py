@@ -1,0 +1,25 @@
+"""Flavors: which are tried, and which is taken."""
+
+from __future__ import annotations
+
+from reference_controller.kueue.flavors import Mode
+
+
+class FlavorRules:
+    """Flavors of a resource group."""
+
+    def suits(self, is_tolerated: bool, is_selected: bool) -> bool:
+        """True if pods may run on the nodes of a flavor."""
+        return is_tolerated and is_selected
+
+    def is_needed(self, asked: int) -> bool:
+        """True if a resource that is asked for has to be covered by the queue."""
+        return asked > 0
+
+    def ends_trial(self, mode: Mode, borrows_at_once: bool, preempts_at_once: bool) -> bool:
+        """True if no further flavor is tried after one that could serve so."""
+        if mode == Mode.BORROW:
+            return borrows_at_once
+        if mode == Mode.PREEMPT:
+            return preempts_at_once
+        return mode == Mode.FIT

@@ -1,0 +1,61 @@
+"""Preemption: whom a Workload may take quota from, and in which order."""
+
+from __future__ import annotations
+
+from reference_controller.kueue.names import Preemption
+from vocabulary.clock import Micros
+
+
+class PreemptionRules:
+    """`preemption` of ClusterQueues."""
+
+    def needs_nominal(self, borrows: bool) -> bool:
+        """True if a queue must be within its nominal quota once it has preempted: it does not
+        preempt and borrow in one admission unless its `borrowWithinCohort` says so."""
+        return not borrows
+
+    def preempts_within(
+        self, policy: str, preemptor: tuple[int, Micros], victim: tuple[int, Micros]
+    ) -> bool:
+        """True if one of the same queue may be preempted; both are given by their priority and
+        the time that they are ordered by."""
+        if policy == Preemption.NEVER:
+            return False
+        if victim[0] == preemptor[0]:
+            return policy == Preemption.LOWER_OR_NEWER and victim[1] > preemptor[1]
+        return victim[0] < preemptor[0]
+
+    def reclaims(
+        self, policy: str, preemptor: int, victim: int, borrows: bool, most_priority: int | None
+    ) -> bool:
+        """True if one of that priority in another queue of the cohort may be preempted."""
+        if borrows:
+            is_below = most_priority is None or victim <= most_priority
+            return policy != Preemption.NEVER and is_below and victim < preemptor
+        if policy == Preemption.LOWER:
+            return victim < preemptor
+        return policy == Preemption.ANY
+
+    def may_lose(self, is_borrowing: bool) -> bool:
+        """True if another queue may lose one to reclamation: while it holds more than its nominal
+        quota."""
+        return is_borrowing
+
+    def may_stay(self, fits: bool) -> bool:
+        """True if a victim is not needed: the preemptor fits without it."""
+        return fits
+
+    def place_of_victim(
+        self, is_evicted: bool, is_own: bool, priority: int, reserved_at_us: Micros, uid: str
+    ) -> tuple[object, ...]:
+        """The place among candidates: those already evicted, then those of other queues, then
+        the lowest priority, then those that got their quota last."""
+        return not is_evicted, is_own, priority, -reserved_at_us, uid
+
+    def awaits_release(self, is_pending: bool) -> bool:
+        """True if a preemptor gets its quota only once its victims have given theirs back."""
+        return is_pending
+
+    def yields(self, preemptor_waits: bool) -> bool:
+        """True if one that was preempted gets no quota again yet: its preemptor comes first."""
+        return preemptor_waits

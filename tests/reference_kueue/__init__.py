@@ -1,0 +1,1 @@
+"""The reference of Kueue: its pure parts, and its cycles."""

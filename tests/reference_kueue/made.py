@@ -1,0 +1,71 @@
+"""Workloads and ClusterQueues as tests make them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from reference_controller.kueue.quota import ClusterQueue
+from reference_controller.kueue.workload import Workload
+from vocabulary.clock import SECOND, to_rfc3339
+from vocabulary.objects import Object
+
+
+def cluster_queue(name: str, cohort: str = "", cpu: int = 4, **spec: Any) -> ClusterQueue:
+    """A ClusterQueue with one flavor; `spec` are further fields."""
+    resources = [{"name": "cpu", "nominalQuota": cpu}]
+    groups = [
+        {"coveredResources": ["cpu"], "flavors": [{"name": "one", "resources": resources}]},
+    ]
+    made = {"cohort": cohort, "resourceGroups": groups, **spec}
+    return ClusterQueue({"metadata": {"name": name}, "spec": made})
+
+
+def workload(
+    uid: str,
+    cpu: int = 1,
+    *,
+    priority: int = 0,
+    created_s: int = 0,
+    queue: str = "main",
+    holds: str = "",
+    since_s: int = 0,
+    conditions: Mapping[str, tuple[str, str, int]] | None = None,
+    version: int = 1,
+) -> Workload:
+    """A Workload; `holds` is the ClusterQueue whose quota it holds since `since_s`. Conditions are
+    given by type: status, reason and time."""
+    found = dict(conditions or {})
+    status: Object = {}
+    if holds:
+        found["QuotaReserved"] = ("True", "QuotaReserved", since_s)
+        assignment = {"name": "main", "flavors": {"cpu": "one"}, "resourceUsage": {"cpu": cpu}}
+        status = {"admission": {"clusterQueue": holds, "podSetAssignments": [assignment]}}
+    entries = [
+        {
+            "type": type_,
+            "status": state,
+            "reason": reason,
+            "lastTransitionTime": to_rfc3339(at_s * SECOND),
+        }
+        for type_, (state, reason, at_s) in found.items()
+    ]
+    container = {"name": "main", "resources": {"requests": {"cpu": cpu}}}
+    template = {"spec": {"containers": [container]}}
+    return Workload(
+        {
+            "metadata": {
+                "name": uid,
+                "namespace": "default",
+                "uid": uid,
+                "resourceVersion": str(version),
+                "creationTimestamp": to_rfc3339(created_s * SECOND),
+            },
+            "spec": {
+                "queueName": queue,
+                "priority": priority,
+                "podSets": [{"name": "main", "count": 1, "template": template}],
+            },
+            "status": {**status, "conditions": entries},
+        }
+    )
