@@ -35,6 +35,14 @@ def test_it_answers_after_its_own_wait_and_a_reaction(operator: Path) -> None:
     assert 30 < after < 30 + REACTION
 
 
+def test_a_request_that_fills_the_buffers_of_its_connection_takes_no_longer(operator: Path) -> None:
+    with lockstep_run(operator) as run:
+        run.ask("long")
+        run.run_for(HOUR)
+        (after,) = run.answered_after()
+    assert 30 < after < 30 + REACTION
+
+
 def test_two_runs_have_the_same_history(operator: Path) -> None:
     histories = []
     for _ in range(2):

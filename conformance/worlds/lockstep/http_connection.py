@@ -45,6 +45,8 @@ class HttpConnection:
         self._headers: dict[str, str] = {}
         self._body: list[bytes] = []
         self.is_open = True
+        self.is_amid_request = False
+        """True while the client is sending one: it may wait for what it has sent to be read."""
 
     def fileno(self) -> int:
         return self._socket.fileno()
@@ -120,6 +122,7 @@ class HttpConnection:
     # What the parser calls.
 
     def on_message_begin(self) -> None:
+        self.is_amid_request = True
         self._target, self._headers, self._body = b"", {}, []
 
     def on_url(self, part: bytes) -> None:
@@ -132,6 +135,7 @@ class HttpConnection:
         self._body.append(part)
 
     def on_message_complete(self) -> None:
+        self.is_amid_request = False
         parts = urlsplit(self._target.decode("latin-1"))
         call = Call(
             self._parser.get_method().decode("ascii"),

@@ -52,6 +52,10 @@ class Paced(Protocol):
     def fast_wakes_left(self) -> int:
         """How often its timers may wake it in a row before it counts as one that only polls."""
 
+    @property
+    def is_amid_request(self) -> bool:
+        """True if part of a request of its has arrived: the rest follows once there is room."""
+
     def sleeps(self) -> bool:
         """True if none of its threads can run, and none of its processes is left."""
 
@@ -72,6 +76,8 @@ class Pacing:
         self._readers: dict[int, Callable[[], None]] = {}
         self._joined: dict[Paced, None] = {}
         self._awake: dict[Paced, None] = {}
+        self._again: set[Paced] = set()
+        """Those that have something to do since they were asked, whatever they report."""
         self.pings = 0
         """How often a program was asked whether it is idle."""
         self.timers = 0
@@ -112,6 +118,10 @@ class Pacing:
         """A program has something to do."""
         self._awake[program] = None
 
+    def ask_again(self, program: Paced) -> None:
+        """A program that is asked could not go on until now, and may have reported that."""
+        self._again.add(program)
+
     def is_awake(self, program: Paced) -> bool:
         """True if it may have something to do at the present time."""
         return program in self._awake
@@ -122,14 +132,14 @@ class Pacing:
         """Wait until no program has anything left to do before the next timer of the loop."""
         while self._awake:
             asked = tuple(self._awake)
-            self._allow(deadline_us)
+            # What it has sent since may be all that it had to do, and be answered now.
+            self._allow(self._loop.now_us if self._again else deadline_us)
+            self._again.clear()
             for each in asked:
                 self._ping(each)
             self._await(asked)
-            # What was written before the reports has arrived before them.
-            self._read_all(0)
             for each in asked:
-                if each in self._awake and each.pacer.is_idle:
+                if each in self._awake and each.pacer.is_idle and each not in self._again:
                     del self._awake[each]
                     each.idle()
 
@@ -166,6 +176,10 @@ class Pacing:
         seconds = 0.0
         while True:
             busy = [it for it in asked if it in self._awake and not it.pacer.is_idle]
+            if not busy:
+                # What was written before the reports has arrived before them.
+                self._read_all(0)
+                busy = [it for it in asked if it in self._awake and it.is_amid_request]
             if not busy:
                 return
             if not self._read_all(min(max(REPEAT_SECONDS, seconds / 10), MOST_REPEAT_SECONDS)):

@@ -247,6 +247,11 @@ class ProgramProcess:
 
     # What its pacing asks, and tells it.
 
+    @property
+    def is_amid_request(self) -> bool:
+        """True if part of a request of its has arrived: the rest follows once there is room."""
+        return any(each.is_amid_request for each in self._connections.values())
+
     def sleeps(self) -> bool:
         """True if none of its threads can run, and none of its processes is left."""
         process = self._process
@@ -379,6 +384,8 @@ class ProgramProcess:
     def _read(self, connection: HttpConnection) -> None:
         if not connection.receive():
             self._drop(connection)
+        elif connection.is_amid_request and self.running:
+            self._pacing.ask_again(self)
 
     def _drop(self, connection: HttpConnection) -> None:
         self._connections.pop(connection.fileno(), None)

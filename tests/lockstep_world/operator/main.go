@@ -176,9 +176,13 @@ func get(url string, into any) error {
 }
 
 func create(kind, name string) error {
-	body, _ := json.Marshal(map[string]any{
+	manifest := map[string]any{
 		"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"name": name + suffix},
-	})
+	}
+	if name == "answer-long" {
+		manifest["data"] = map[string]any{"long": strings.Repeat("long", 230_000)}
+	}
+	body, _ := json.Marshal(manifest)
 	reply, err := http.Post(path+strings.ToLower(kind)+"s", "application/json", bytes.NewReader(body))
 	if err != nil {
 		return err
