@@ -53,14 +53,15 @@ class OwnWebhooks:
     folder: Path
     """Where it finds its certificate and the key of that: `tls.crt`, `tls.key`."""
     secret: str
-    """The Secret in its namespace in which it keeps these, since it makes them itself, and has the
-    API server trust them; it finds it empty, and mounted into the folder. Without a name both are
-    made for it."""
+    """The Secret in which it keeps these, since it makes them itself, and has the API server trust
+    them; it finds it empty, and mounted into the folder. Without a name both are made for it."""
     configurations: tuple[Object, ...]
     """MutatingWebhookConfigurations and ValidatingWebhookConfigurations. Each webhook names a
     Service, behind which it expects to be called."""
     constant_names: Mapping[str, str] = field(default_factory=dict)
     """The names by which it looks for these, by kind; others are those of `registered_as`."""
+    secret_namespace: str = ""
+    """The namespace of the Secret, if it is another one than the run's own."""
 
     def name_of(self, kind: str, role: str, namespace: str) -> str:
         """The name of its webhook configuration of a kind in the run of that namespace."""

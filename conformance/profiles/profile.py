@@ -9,7 +9,7 @@ Texts may hold placeholders in braces, which are filled in for each operator pro
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta
@@ -19,6 +19,8 @@ Link: TypeAlias = Annotated[str, Meta(pattern=r"^https://[^\s/]+(/\S*)?$")]
 Span: TypeAlias = Annotated[str, Meta(description="a duration as Go writes it: 500ms, 2s")]
 Port: TypeAlias = Annotated[int, Meta(ge=1, le=65535)]
 GoSum: TypeAlias = Annotated[str, Meta(pattern="^h1:[A-Za-z0-9+/]{43}=$")]
+
+RUN_NAMESPACE: Final = "{namespace}"
 
 
 class _Part(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -65,6 +67,7 @@ class Manifests(_Part, frozen=True, kw_only=True):
     a Go module a pattern that begins with `./` is relative to the profile."""
 
     crds: tuple[str, ...]
+    """A definition whose name came before is a patch of that one, as kustomize merges it."""
     rbac: tuple[str, ...] = ()
     """Roles; their bindings are made by the suite."""
     webhooks: tuple[str, ...] = ()
@@ -81,8 +84,11 @@ class Certificates(_Part, frozen=True, kw_only=True):
     """The folder in which it looks for tls.crt and tls.key; begins with the placeholder {folder},
     or is absolute: runs on this machine then take turns at it."""
     secret_name: str = ""
-    """The Secret in {namespace} that it fills itself, as with cert-controller; it is created empty,
-    and mounted. Without one the suite hands it both files, as cert-manager would."""
+    """The Secret that it fills itself, as with cert-controller; it is created empty, and mounted.
+    Without one the suite hands it both files, as cert-manager would."""
+    secret_namespace: str = RUN_NAMESPACE
+    """The namespace of that Secret, which begins with {namespace}; another one than the run's own
+    is created with it."""
 
 
 class InstalledAs(_Part, frozen=True, kw_only=True):

@@ -32,11 +32,12 @@ from conformance.under_test import (
     registered_as,
 )
 from conformance.worlds.mounted_certificate import foreign_files
+from fixtures.simulated.patches.merge_patch import apply_merge_patch
 from reference_controller.runtime.admission_review import Webhooks
 from vocabulary.clock import Micros
 from vocabulary.durations import parse_duration
 from vocabulary.history import OperatorFacts
-from vocabulary.objects import Object, get_path
+from vocabulary.objects import Object, get_path, name_of
 from vocabulary.safe_yaml import YamlError
 from vocabulary.typed_yaml import field_error
 
@@ -170,7 +171,10 @@ class Profiled:
         return program_of(self.profile, self.path, in_virtual_time=self.in_virtual_time)
 
     def crds(self) -> tuple[Object, ...]:
-        return self._manifests(self.profile.manifests.crds, ("CustomResourceDefinition",))
+        by_name: dict[str, Object] = {}
+        for each in self._manifests(self.profile.manifests.crds, ("CustomResourceDefinition",)):
+            by_name[name_of(each)] = apply_merge_patch(by_name.get(name_of(each), {}), each)
+        return tuple(by_name.values())
 
     def rbac(self) -> tuple[Object, ...]:
         told = self.profile.manifests
@@ -306,6 +310,7 @@ class Profiled:
             port=int(fill_text(str(told.port), words)),
             folder=Path(fill_text(told.certificates.mount_path, words)),
             secret=fill_text(told.certificates.secret_name, words),
+            secret_namespace=fill_text(told.certificates.secret_namespace, words),
             configurations=found,
             constant_names=self.constant_names,
         )

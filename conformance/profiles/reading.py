@@ -16,6 +16,7 @@ from conformance.nearest import meant
 from conformance.profiles.configuration import settings_in
 from conformance.profiles.placeholders import PLACEHOLDERS, placeholders_in, unknown
 from conformance.profiles.profile import (
+    RUN_NAMESPACE,
     Difference,
     ImplementationProfile,
     Lack,
@@ -228,6 +229,11 @@ def _problems_of_webhooks(
             f"{field}.certificates.mountPath",
             f"{mount_path} is no folder of its own; let it begin with {{folder}}, or write the "
             "absolute path that the program always uses",
+        )
+    if not certificates.secret_namespace.startswith(RUN_NAMESPACE):
+        yield (
+            f"{field}.certificates.secretNamespace",
+            f"{certificates.secret_namespace} is not the run's own: begin with {RUN_NAMESPACE}",
         )
     if isinstance(webhooks.port, str) and webhooks.port not in told:
         yield f"{field}.port", f"is told to nobody; put {webhooks.port} into what configures it"

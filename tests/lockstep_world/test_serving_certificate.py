@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,18 @@ def test_a_secret_is_mounted_once_the_program_has_filled_it(
     assert not any(tmp_path.rglob("tls.crt"))
     data = {name: base64.b64encode(b"made here").decode() for name in ("tls.crt", "tls.key")}
     cluster.api.handle(Patch(SECRET, "default", "keys", {"data": data}, "merge"), ROLE)
+    assert sorted(file.read_bytes() for file in tmp_path.rglob("tls.*")) == [b"made here"] * 4
+
+
+def test_a_secret_in_another_namespace_is_created_with_that(
+    cluster: SimulatedCluster, tmp_path: Path
+) -> None:
+    own = replace(webhooks(tmp_path / "first", "keys"), secret_namespace="system")
+    certificates = ServingCertificates(cluster, ROLE, "default", lambda: None)
+    certificates.mount(own)
+    data = {name: base64.b64encode(b"made here").decode() for name in ("tls.crt", "tls.key")}
+    cluster.api.handle(Patch(SECRET, "system", "keys", {"data": data}, "merge"), ROLE)
+    certificates.mount(replace(own, folder=tmp_path / "second"))
     assert sorted(file.read_bytes() for file in tmp_path.rglob("tls.*")) == [b"made here"] * 4
 
 

@@ -187,6 +187,35 @@ def test_a_webhook_that_is_called_by_no_service_is_told_with_the_profile(tmp_pat
         own.launch(place(tmp_path))
 
 
+def test_the_secret_of_its_certificate_may_have_a_namespace_beside_the_runs(
+    tmp_path: Path,
+) -> None:
+    own = with_webhooks(
+        tmp_path,
+        "9443",
+        '{mountPath: "{folder}/certs", secretName: cert, secretNamespace: "{namespace}-system"}',
+        'validating: "{validating_webhooks}"',
+    )
+    webhooks = own.launch(place(tmp_path)).webhooks
+    assert webhooks is not None
+    assert webhooks.secret_namespace == "run-7-system"
+    file = tmp_path / "mine.yaml"
+    file.write_text(file.read_text().replace("{namespace}-system", "system"))
+    with pytest.raises(YamlError, match=r"secretNamespace: system is not the run's"):
+        read_profile(file)
+
+
+def test_a_definition_that_names_one_before_patches_it(own: Profiled, tmp_path: Path) -> None:
+    kind = "kind: CustomResourceDefinition\nmetadata: {name: "
+    (tmp_path / "crd.yaml").write_text(
+        f"{kind}a}}\nspec: {{scope: Namespaced}}\n---\n{kind}b}}\n"
+        f"---\n{kind}a}}\nspec: {{conversion: {{strategy: Webhook}}}}\n"
+    )
+    patched, other = own.crds()
+    assert patched["spec"] == {"scope": "Namespaced", "conversion": {"strategy": "Webhook"}}
+    assert name_of(other) == "b"
+
+
 def test_of_its_manifests_only_those_of_the_kind_that_is_meant_are_used(own: Profiled) -> None:
     assert [crd["metadata"]["name"] for crd in own.crds()] == ["a"]
     assert own.rbac() == ()

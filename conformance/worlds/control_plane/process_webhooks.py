@@ -27,7 +27,7 @@ from conformance.worlds.mounted_certificate import CERTIFICATE, KEY, files_of, m
 from fixtures.control_plane.ports import free_ports, listening_address
 from fixtures.control_plane.waiting import WaitTimeoutError, wait_until
 from vocabulary.errors import ApiError
-from vocabulary.kinds import SECRET, SERVICE, Kind
+from vocabulary.kinds import NAMESPACE, SECRET, SERVICE, Kind
 from vocabulary.objects import Object, name_of
 from vocabulary.requests import Create, Delete
 
@@ -56,6 +56,8 @@ class ProcessWebhooks:
         self._servers: list[Connect] = []
         """Of each operator's webhooks; of those that are up, the first is called."""
         self._secrets: set[str] = set()
+        self._beside: set[str] = set()
+        """Namespaces of such Secrets beside the run's own."""
         self._is_over = False
         (self._port,) = free_ports(1)
         host = listening_address(session.webhook_host)
@@ -112,6 +114,8 @@ class ProcessWebhooks:
             for name, constant in self._implementation.constant_names.items():
                 with suppress(ApiError):  # the operator may register but one of its kinds
                     self._session.connections["harness"].handle(Delete(_kind(name), "", constant))
+        for namespace in self._beside:
+            self._session.connections["harness"].handle(Delete(NAMESPACE, "", namespace))
 
     def without_keys(
         self, commits: Iterable[Commit], audited: Iterable[dict[str, Any]]
@@ -148,7 +152,10 @@ class ProcessWebhooks:
         webhooks respond: so they may be registered in advance, as by an installation."""
         if webhooks.secret:
             self._secrets.add(webhooks.secret)
-            self._create(SECRET, webhooks.secret, {"type": "Opaque"})
+            if (beside := webhooks.secret_namespace) not in ("", self._namespace):
+                self._beside.add(beside)
+                self._create(NAMESPACE, beside, {})
+            self._create(SECRET, webhooks.secret, {"type": "Opaque"}, beside)
         services: set[str] = set()
         by_kind: dict[str, list[Object]] = {}
         for configuration in webhooks.configurations:
@@ -184,8 +191,8 @@ class ProcessWebhooks:
             "caBundle": base64.b64encode(authority).decode(),
         }
 
-    def _create(self, kind: Kind, name: str, content: Mapping[str, Any]) -> None:
-        namespace = self._namespace if kind.namespaced else ""
+    def _create(self, kind: Kind, name: str, content: Mapping[str, Any], beside: str = "") -> None:
+        namespace = (beside or self._namespace) if kind.namespaced else ""
         metadata: dict[str, Any] = {"name": name, "labels": {RUN_LABEL: self._namespace}}
         if namespace:
             metadata["namespace"] = namespace
@@ -203,7 +210,8 @@ class ProcessWebhooks:
         recorder = self._session.recorder
         while not self._is_over:
             with recorder.changed:
-                found = recorder.stored(SECRET, self._namespace, webhooks.secret) or {}
+                namespace = webhooks.secret_namespace or self._namespace
+                found = recorder.stored(SECRET, namespace, webhooks.secret) or {}
                 files = files_of(found)
                 if CERTIFICATE not in files:
                     recorder.changed.wait(_LOOK_SECONDS)

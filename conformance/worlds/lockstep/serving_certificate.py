@@ -19,7 +19,7 @@ from fixtures.simulated.store import Change
 from fixtures.simulated.strategy import Strategy
 from vocabulary.certificates import Authority
 from vocabulary.errors import ApiError
-from vocabulary.kinds import SECRET, Kind
+from vocabulary.kinds import NAMESPACE, SECRET, Kind
 from vocabulary.objects import Object, name_of
 from vocabulary.requests import Create, Get
 
@@ -40,6 +40,7 @@ class ServingCertificates:
         self._namespace = namespace
         self._folders: dict[Path, None] = {}
         self._secret = ""
+        self._secret_namespace = namespace
 
     def mount(self, webhooks: OwnWebhooks) -> None:
         """Write the files for a process that is about to start; those in a Secret that is still
@@ -51,15 +52,19 @@ class ServingCertificates:
         self._folders[webhooks.folder] = None
         if not self._secret:
             self._secret = webhooks.secret
+            self._secret_namespace = webhooks.secret_namespace or self._namespace
             self._register(webhooks)
         else:
-            asked = Get(SECRET, self._namespace, self._secret)
+            asked = Get(SECRET, self._secret_namespace, self._secret)
             with suppress(ApiError):  # somebody has deleted it
                 self._write(self._cluster.api.handle(asked, "harness"), webhooks.folder)
 
     def _register(self, webhooks: OwnWebhooks) -> None:
         """Create what an installation brings: an empty Secret, and the webhook configurations."""
         cluster, namespace = self._cluster, self._namespace
+        if self._secret_namespace != namespace:
+            cluster.recorder.unrecorded.add((str(NAMESPACE), self._secret_namespace))
+            self._create(NAMESPACE, self._secret_namespace, {})
         # Keys are no part of any workload, and histories are published.
         cluster.recorder.unrecorded.add((str(SECRET), webhooks.secret))
         self._create(SECRET, webhooks.secret, {"type": "Opaque"})
@@ -76,7 +81,7 @@ class ServingCertificates:
             self._create(kind, registered, {"webhooks": called})
 
     def _create(self, kind: Kind, name: str, content: Object) -> None:
-        namespace = self._namespace if kind.namespaced else ""
+        namespace = self._secret_namespace if kind.namespaced else ""
         metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
         manifest = {
             "apiVersion": kind.api_version,
