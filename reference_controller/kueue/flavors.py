@@ -67,7 +67,7 @@ class Chooser:
     def assign(self, workload: Workload) -> Assignment:
         assignment = Assignment(self.queue.name)
         for pod_set in workload.pod_sets:
-            count = int(pod_set.get("count", 1))
+            count = workload.needed[pod_set["name"]]
             template = pod_set["template"]
             asked = {name: value * count for name, value in requests_of(template).items()}
             chosen = self._chosen(assignment, asked, template.get("spec") or {})

@@ -11,42 +11,38 @@ started while its quota is given back. What a pass decides is derived from what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from reference_controller.kueue.books import Books
-from reference_controller.kueue.config import KueueConfig
 from reference_controller.kueue.events import event_for, notes_of
 from reference_controller.kueue.integrations import Integration, PodSetInfo
 from reference_controller.kueue.names import (
     CLUSTER_QUEUE,
-    IN_USE,
-    JOB_UID,
     LOCAL_QUEUE,
     OF_WORKLOAD,
-    QUEUE,
+    POD_SET,
     RESOURCE_FLAVOR,
     WORKLOAD,
     Reason,
 )
+from reference_controller.kueue.new_workload import new_workload, same_shape
+from reference_controller.kueue.office import Office
 from reference_controller.kueue.priorities import priority_of
 from reference_controller.kueue.quota import stop_policy_of
-from reference_controller.kueue.rules import Rules
+from reference_controller.kueue.release import forget, leave, pods_left
 from reference_controller.kueue.workload import Workload
 from reference_controller.kueue.workload_status import Seen, next_status
 from reference_controller.runtime.controller import Key, key_of
 from reference_controller.shared.events import Told, send
 from reference_controller.shared.own_writes import OwnWrites
 from reference_controller.shared.reading import read
-from vocabulary.canonical import digest
 from vocabulary.clock import Micros
 from vocabulary.errors import ApiError
 from vocabulary.kinds import POD, Kind
 from vocabulary.objects import (
     Object,
     controller_of,
-    finalizers_of,
     get_path,
     is_terminating,
     labels_of,
@@ -55,34 +51,27 @@ from vocabulary.objects import (
     namespace_of,
     uid_of,
 )
-from vocabulary.requests import Create, List, ObjectList, Patch, Reconcile, Request, Update
+from vocabulary.requests import Create, Patch, Reconcile, Request, Update
 
 if TYPE_CHECKING:
     from reference_controller.runtime.caches import Caches
-
-_NAME_MAX: Final = 63
-_ENDED: Final = ("Succeeded", "Failed")
 
 
 class JobController:
     """Jobs of one kind. Its memory are its own writes and the books."""
 
-    def __init__(
-        self, integration: Integration, config: KueueConfig, rules: Rules, books: Books
-    ) -> None:
+    def __init__(self, integration: Integration, office: Office) -> None:
         self.name: Final = integration.prefix
         self.watches: Final = (integration.kind, WORKLOAD, POD, CLUSTER_QUEUE, LOCAL_QUEUE)
         self._integration = integration
-        self._config = config
-        self._rules = rules
-        self._books = books
+        self._office = office
         self._writes = OwnWrites()
         self._told = Told()
 
     def use_clock(self, clock: Callable[[], Micros]) -> None:
         """Tell the time by this clock."""
         self._clock = clock
-        self._rules.use_clock(clock)
+        self._office.rules.use_clock(clock)
 
     def keys_for(
         self, kind: Kind, obj: Object, old: Object | None, caches: Caches
@@ -95,39 +84,32 @@ class JobController:
             return self._owner(old or obj)
         if kind in (CLUSTER_QUEUE, LOCAL_QUEUE):
             return self._stopped_by(kind, obj)
+        if kind != POD:
+            return ()
         workload = caches[WORKLOAD].get(namespace_of(obj), labels_of(obj).get(OF_WORKLOAD, ""))
         return () if workload is None else self._owner(workload)
 
     def _stopped_by(self, kind: Kind, queue: Object) -> Iterable[Key]:
         """The jobs that hold quota of a queue which is drained."""
-        if not self._rules.drains(stop_policy_of(queue)):
+        if not self._office.rules.drains(stop_policy_of(queue)):
             return
         is_local = kind == LOCAL_QUEUE
         name = get_path(queue, "spec.clusterQueue", "") if is_local else name_of(queue)
-        for each in self._books.holders.get(name, {}).values():
+        for each in self._office.books.holders.get(name, {}).values():
             if not is_local or each.queue == key_of(queue):
                 yield from self._owner(each.object)
 
     def _owner(self, workload: Object) -> tuple[Key, ...]:
-        owner = controller_of(workload)
-        kind = self._integration.kind
-        if owner is None or (owner["apiVersion"], owner["kind"]) != (kind.api_version, kind.kind):
+        if self._office.kind_of_owner(workload) != self._integration.kind:
             return ()
+        owner = controller_of(workload) or {}
         return (Key(namespace_of(workload), str(owner["name"])),)
 
     def reconcile(self, key: Key, now_us: Micros) -> Reconcile:
         del now_us
-        one = _Pass(
-            key,
-            self._integration,
-            self._config,
-            self._rules,
-            self._books,
-            self._writes,
-            self._told,
-            self._clock,
-        )
-        return one.run()
+        return _Pass(
+            key, self._integration, self._office, self._writes, self._told, self._clock
+        ).run()
 
 
 @dataclass(slots=True)
@@ -136,9 +118,7 @@ class _Pass:
 
     key: Key
     integration: Integration
-    config: KueueConfig
-    rules: Rules
-    books: Books
+    office: Office
     writes: OwnWrites
     told: Told
     clock: Callable[[], Micros]
@@ -150,18 +130,22 @@ class _Pass:
             self.writes.forget(self.key)
         else:
             self.job = self.writes.later(self.key, cached)
+        is_managed = cached is not None and (yield from self.office.is_managed(self.job))
         workload = None
-        for each in self.books.of_job(self.integration.kind, self.key):
-            if cached is not None and each.owner_uid == uid_of(cached):
+        for each in self.office.books.of_job(self.integration.kind, self.key):
+            is_its = is_managed and each.owner_uid == uid_of(self.job)
+            if is_its and workload is None:
                 workload = each
             else:
                 yield from self._leave(each)
-        if cached is None or QUEUE not in labels_of(self.job):
+        if not is_managed:
             return None
         if workload is None:
             return (yield from self._begin())
-        if workload.is_terminating:
-            yield from self._stop()
+        is_over = is_terminating(self.job) and not workload.has_quota
+        if workload.is_terminating or is_over:
+            if not is_over:
+                yield from self._stop()
             yield from self._leave(workload)
             return None
         return (yield from self._follow(workload))
@@ -172,18 +156,20 @@ class _Pass:
             return None
         yield from self._stop()
         pod_sets = self.integration.pod_sets(self.job)
+        if not pod_sets:
+            return None  # its controller has yet to say
         priority = yield from priority_of(self.job, pod_sets)
-        workload = self._new(pod_sets, priority)
+        workload = new_workload(self.integration, self.job, pod_sets, priority)
         stored: Object = yield Create(WORKLOAD, workload, self.key.namespace, name_of(workload))
-        self.books.take(Workload(stored))
+        self._took(stored)
         return None
 
     def _follow(self, workload: Workload) -> Reconcile:
         """Take the next step of a job and its Workload."""
-        pods_left = yield from self._pods_left(workload)
+        left = yield from pods_left(workload)
         stopped = yield from self._stopped(workload)
-        seen = Seen(workload, self.integration, self.job, pods_left, self.clock(), stopped)
-        step = next_status(seen, self.config, self.rules)
+        seen = Seen(workload, self.integration, self.job, left, self.clock(), stopped)
+        step = next_status(seen, self.office.config, self.office.rules)
         if step.status != (workload.object.get("status") or {}):
             stored: Object = yield Update(
                 WORKLOAD, {**workload.object, "status": step.status}, subresource="status"
@@ -194,14 +180,38 @@ class _Pass:
             workload = self._took(stored)
         yield from self._tell(workload)
         if workload.is_finished:
-            yield from self._forget(workload)
-        elif is_terminating(self.job):
+            yield from forget(workload, self.office)
+        elif is_terminating(self.job) or self.integration.end(self.job) is not None:
             pass
-        elif self.rules.runs(workload):
+        elif not same_shape(workload, self.integration, self.job):
+            yield from self._reshape(workload)
+        elif self.office.rules.runs(workload):
             yield from self._start(workload)
-        elif self.rules.stops(workload):
+        elif self.office.rules.stops(workload):
             yield from self._stop()
+            if not workload.has_quota:
+                yield from self._restore(workload)
         return step.wake_at_us
+
+    def _reshape(self, workload: Workload) -> Generator[Request, Any, None]:
+        """Follow a job that was changed. Quota that was reserved is for what it was."""
+        yield from self._stop()
+        if workload.has_quota:
+            yield from self._leave(workload)
+            return
+        if self.integration.is_placed(self.job):
+            yield from self._restore(workload)
+            return
+        pod_sets = self.integration.pod_sets(self.job)
+        priority = yield from priority_of(self.job, pod_sets)
+        wanted = new_workload(self.integration, self.job, pod_sets, priority)["spec"]
+        version = meta(workload.object)["resourceVersion"]
+        body = {
+            "metadata": {"resourceVersion": version},
+            "spec": {key: wanted[key] for key in wanted if key != "active"},
+        }
+        stored: Object = yield Patch(WORKLOAD, *workload.key, body)
+        self._took(stored)
 
     def _stopped(self, workload: Workload) -> Generator[Request, Any, str]:
         """The reason to evict a Workload since its queue is drained; empty: there is none."""
@@ -212,7 +222,7 @@ class _Pass:
             (LOCAL_QUEUE, workload.queue, Reason.LOCAL_QUEUE_STOPPED),
         ):
             queue = yield from read(kind, *key, live=False)
-            if queue is not None and self.rules.drains(stop_policy_of(queue)):
+            if queue is not None and self.office.rules.drains(stop_policy_of(queue)):
                 return reason
         return ""
 
@@ -225,7 +235,7 @@ class _Pass:
 
     def _took(self, stored: Object) -> Workload:
         workload = Workload(stored)
-        self.books.take(workload)
+        self.office.books.take(workload)
         return workload
 
     def _start(self, workload: Workload) -> Generator[Request, Any, None]:
@@ -233,11 +243,14 @@ class _Pass:
             return
         infos = []
         for each in workload.admission["podSetAssignments"]:
+            labels = {OF_WORKLOAD: workload.key.name, POD_SET: each["name"]}
             selector: dict[str, str] = {}
+            tolerations: list[Object] = []
             for flavor in dict.fromkeys((each.get("flavors") or {}).values()):
                 found = yield from read(RESOURCE_FLAVOR, "", flavor, live=False)
                 selector.update(get_path(found or {}, "spec.nodeLabels") or {})
-            infos.append(PodSetInfo(each["name"], {OF_WORKLOAD: workload.key.name}, selector))
+                tolerations += get_path(found or {}, "spec.tolerations") or ()
+            infos.append(PodSetInfo(labels, selector, tolerations))
         yield from self._patch(self.integration.started(self.job, workload.pod_sets, infos))
 
     def _stop(self) -> Generator[Request, Any, None]:
@@ -246,61 +259,20 @@ class _Pass:
         if self.integration.end(self.job) is None:
             yield from self._patch(self.integration.suspended())
 
+    def _restore(self, workload: Workload) -> Generator[Request, Any, None]:
+        """Take back what an admission has changed."""
+        if self.integration.is_placed(self.job):
+            body = self.integration.restored(self.job, workload.pod_sets)
+            if body is not None:
+                yield from self._patch(body)
+
     def _patch(self, body: Object) -> Generator[Request, Any, None]:
         written: Object = yield Patch(self.integration.kind, *self.key, body)
         self.writes.remember(self.key, written)
         self.job = written
 
-    def _pods_left(self, workload: Workload) -> Generator[Request, Any, int]:
-        selector = f"{OF_WORKLOAD}={workload.key.name}"
-        pods: ObjectList = yield List(POD, self.key.namespace, label_selector=selector)
-        return sum(get_path(pod, "status.phase") not in _ENDED for pod in pods.items)
-
     def _leave(self, workload: Workload) -> Generator[Request, Any, None]:
-        """Let a Workload go that is deleted, or whose job is gone."""
-        pods_left = yield from self._pods_left(workload)
-        if self.rules.may_go(False, self.config.holds_until_terminal, pods_left):
-            yield from self._forget(workload)
-
-    def _forget(self, workload: Workload) -> Generator[Request, Any, None]:
-        """Take the finalizer off."""
-        left = [each for each in finalizers_of(workload.object) if each != IN_USE]
-        if len(left) < len(finalizers_of(workload.object)):
-            version = meta(workload.object)["resourceVersion"]
-            body = {"metadata": {"finalizers": left or None, "resourceVersion": version}}
-            stored: Object = yield Patch(WORKLOAD, *workload.key, body)
-            self._took(stored)
-
-    def _new(self, pod_sets: Sequence[Object], priority: Object) -> Object:
-        """The Workload that stands for the job."""
-        kind, uid = self.integration.kind, uid_of(self.job)
-        ending = digest([kind.group_kind, self.key.name, uid])[:5]
-        name = f"{self.integration.prefix}-{self.key.name}"[: _NAME_MAX - 6]
-        owner = {
-            "apiVersion": kind.api_version,
-            "kind": kind.kind,
-            "name": self.key.name,
-            "uid": uid,
-            "controller": True,
-            "blockOwnerDeletion": True,
-        }
-        return {
-            "apiVersion": WORKLOAD.api_version,
-            "kind": WORKLOAD.kind,
-            "metadata": {
-                "name": f"{name}-{ending}",
-                "namespace": self.key.namespace,
-                "labels": {JOB_UID: uid},
-                "finalizers": [IN_USE],
-                "ownerReferences": [owner],
-            },
-            "spec": {
-                "queueName": labels_of(self.job)[QUEUE],
-                "podSets": list(pod_sets),
-                "active": True,
-                **priority,
-            },
-        }
+        yield from leave(workload, self.office)
 
 
 def _drop(error: ApiError) -> None:

@@ -20,6 +20,9 @@ PRIORITY_CLASS: Final = Kind(
 )
 KINDS: Final = (WORKLOAD, LOCAL_QUEUE, CLUSTER_QUEUE, RESOURCE_FLAVOR, PRIORITY_CLASS)
 
+JOB_SET: Final = Kind("jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets")
+APP_WRAPPER: Final = Kind("workload.codeflare.dev", "v1beta2", "AppWrapper", "appwrappers")
+
 QUEUE: Final = f"{GROUP}/queue-name"
 """A label: the LocalQueue that a job waits in."""
 PRIORITY: Final = f"{GROUP}/priority-class"
@@ -28,6 +31,8 @@ JOB_UID: Final = f"{GROUP}/job-uid"
 """A label of Workloads: the uid of the job that it stands for."""
 OF_WORKLOAD: Final = f"{GROUP}/workload"
 """Our own, a label of pods: the Workload under whose quota they run."""
+POD_SET: Final = f"{GROUP}/podset"
+"""A label of pods: the pod set of that Workload that they belong to."""
 IN_USE: Final = f"{GROUP}/resource-in-use"
 """The finalizer that keeps a Workload while its quota is held, and a queue while it is used."""
 

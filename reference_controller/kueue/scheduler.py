@@ -22,6 +22,7 @@ from reference_controller.kueue.names import (
     Condition,
     Reason,
 )
+from reference_controller.kueue.office import Office
 from reference_controller.kueue.preemption import Preemptor, Victim
 from reference_controller.kueue.quota import ClusterQueue, Quotas, stop_policy_of, why_inactive
 from reference_controller.kueue.rules import Rules
@@ -78,10 +79,10 @@ class Scheduler:
     name: Final = "scheduler"
     watches: Final = (WORKLOAD, LOCAL_QUEUE, CLUSTER_QUEUE, RESOURCE_FLAVOR, NAMESPACE)
 
-    def __init__(self, config: KueueConfig, rules: Rules, books: Books) -> None:
-        self._config = config
-        self._rules = rules
-        self._books = books
+    def __init__(self, office: Office) -> None:
+        self._office = office
+        self._rules = office.rules
+        self._books = office.books
         self._parsed: dict[tuple[str, str], ClusterQueue] = {}
         """The ClusterQueues of the last pass, by uid and resourceVersion."""
 
@@ -93,7 +94,9 @@ class Scheduler:
     def keys_for(
         self, kind: Kind, obj: Object, old: Object | None, caches: Caches
     ) -> Iterable[Key]:
-        """Any change may let a Workload in, save one of a queue's status."""
+        """Any change may let a Workload in, save one of a queue's status or of a job."""
+        if kind not in self.watches:
+            return ()
         if kind == WORKLOAD:
             if caches[WORKLOAD].get(*key_of(obj)) is None:
                 self._books.drop(key_of(obj))
@@ -111,7 +114,7 @@ class Scheduler:
         if self._books.is_outdated:
             self._books.revive()
         cluster = yield from self._cluster()
-        run = _Run(cluster, self._config, self._rules, self._books, self._clock)
+        run = _Run(cluster, self._office, self._clock)
         return (yield from run.run())
 
     def _cluster(self) -> Generator[Request, Any, Cluster]:
@@ -163,9 +166,7 @@ class _Run:
     """One pass: cycles, until there is nothing more to look at."""
 
     cluster: Cluster
-    config: KueueConfig
-    rules: Rules
-    books: Books
+    office: Office
     clock: Callable[[], Micros]
     awaited: dict[Key, tuple[str, Usage]] = field(default_factory=dict)
     """The quota that is kept for those whose victims have not given theirs back, by preemptor."""
@@ -174,6 +175,18 @@ class _Run:
     yielding: set[Key] = field(default_factory=set)
     """Those of them that wait for their preemptor."""
     refused: ApiError | None = None
+
+    @property
+    def config(self) -> KueueConfig:
+        return self.office.config
+
+    @property
+    def rules(self) -> Rules:
+        return self.office.rules
+
+    @property
+    def books(self) -> Books:
+        return self.office.books
 
     def run(self) -> Reconcile:
         for queue, why in self.cluster.shut.items():
@@ -206,8 +219,7 @@ class _Run:
             yield from step
         except ApiError as error:
             self.passed.add(workload.key)
-            # Of one that is gone or was changed an event comes, and another pass.
-            if not (error.is_not_found or error.is_conflict):
+            if not error.is_not_found:  # of one that is gone an event comes
                 self.refused = error
 
     def _shut(self, queue: Key, why: str) -> Generator[Request, Any, None]:
@@ -297,6 +309,9 @@ class _Run:
         workload = self.books.find(head.workload.key)
         if workload is None or workload.uid != head.workload.uid or workload.has_quota:
             self.passed.add(head.workload.key)
+            return
+        if not (yield from self.office.has_job(workload)):
+            self.passed.add(workload.key)
             return
         queue = self.cluster.queues[head.assignment.queue]
         head = self._judged(workload, queue, quotas)

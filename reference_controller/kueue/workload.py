@@ -66,6 +66,16 @@ class Workload:
     def pod_sets(self) -> tuple[Object, ...]:
         return tuple(self.object["spec"]["podSets"])
 
+    @cached_property
+    def needed(self) -> Mapping[str, int]:
+        """By pod set: how many of its pods need quota."""
+        reclaimable = get_path(self.object, "status.reclaimablePods") or ()
+        less = {each["name"]: int(each["count"]) for each in reclaimable}
+        return {
+            each["name"]: int(each.get("count", 1)) - less.get(each["name"], 0)
+            for each in self.pod_sets
+        }
+
     @property
     def is_active(self) -> bool:
         return get_path(self.object, "spec.active", True) is not False
@@ -125,11 +135,13 @@ class Workload:
         """The quota that it holds."""
         total: dict[FlavorResource, int] = {}
         for each in self.admission.get("podSetAssignments", ()):
-            flavors = each.get("flavors", {})
+            flavors, assigned = each.get("flavors", {}), int(each.get("count", 1))
+            needed = min(self.needed.get(each["name"], assigned), assigned)
             for resource, quantity in (each.get("resourceUsage") or {}).items():
                 if resource in flavors:
                     what = FlavorResource(flavors[resource], resource)
-                    total[what] = total.get(what, 0) + amount(quantity)
+                    of_needed = amount(quantity) * needed // max(1, assigned)
+                    total[what] = total.get(what, 0) + of_needed
         return total
 
     def is_(self, type_: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,8 +24,8 @@ class Seen:
     workload: Workload
     integration: Integration
     job: Object
-    pods_left: int
-    """Its pods that are not terminal."""
+    pods_left: Mapping[str, int]
+    """By pod set: its pods that are not terminal."""
     now_us: Micros
     stopped: str = ""
     """The reason to evict it since its queue is drained; empty: there is none."""
@@ -57,10 +58,11 @@ class _Judge:
         workload = self._workload
         if workload.is_finished:
             return self._next
+        self._reclaim()
         end = self._seen.integration.end(self._seen.job)
         if end is not None:
             holds = self._config.holds_until_terminal
-            if self._rules.has_finished(end.success, holds, self._seen.pods_left):
+            if self._rules.has_finished(end.success, holds, self._pods_left):
                 self._set(Condition.FINISHED, True, Reason.JOB_FINISHED, end.message)
         elif not workload.has_quota:
             self._reactivate()
@@ -74,6 +76,26 @@ class _Judge:
             self._watch()
         return self._next
 
+    @property
+    def _pods_left(self) -> int:
+        return sum(self._seen.pods_left.values())
+
+    def _reclaim(self) -> None:
+        """Say which pods are not needed any more: their quota is for others."""
+        done = self._seen.integration.done(self._seen.job)
+        counts = {
+            each["name"]: self._rules.reclaimable(
+                int(each.get("count", 1)),
+                done.get(each["name"], 0),
+                self._seen.pods_left.get(each["name"], 0),
+            )
+            for each in self._workload.pod_sets
+        }
+        found = [{"name": name, "count": count} for name, count in counts.items() if count]
+        self._next.status.pop("reclaimablePods", None)
+        if found:
+            self._next.status["reclaimablePods"] = found
+
     def _reactivate(self) -> None:
         """Let one that was activated again begin anew, where the limit had deactivated it."""
         if self._rules.resets_requeue_state(self._workload):
@@ -85,7 +107,7 @@ class _Judge:
         framework = self._seen.integration.framework
         strategy = self._config.release.get(framework, Release.ON_QUOTA_RELEASED)
         is_active = self._seen.integration.is_active(self._seen.job)
-        if not self._rules.is_released(strategy, is_active, self._seen.pods_left):
+        if not self._rules.is_released(strategy, is_active, self._pods_left):
             return
         self._next.status.pop("admission", None)
         reason = self._workload.reason(Condition.EVICTED)

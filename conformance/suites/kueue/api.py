@@ -13,6 +13,8 @@ WORKLOAD: Final = Kind(GROUP, VERSION, "Workload", "workloads")
 LOCAL_QUEUE: Final = Kind(GROUP, VERSION, "LocalQueue", "localqueues")
 CLUSTER_QUEUE: Final = Kind(GROUP, VERSION, "ClusterQueue", "clusterqueues", namespaced=False)
 RESOURCE_FLAVOR: Final = Kind(GROUP, VERSION, "ResourceFlavor", "resourceflavors", namespaced=False)
+JOB_SET: Final = Kind("jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets")
+APP_WRAPPER: Final = Kind("workload.codeflare.dev", "v1beta2", "AppWrapper", "appwrappers")
 QUEUE_LABEL: Final = f"{GROUP}/queue-name"
 
 KEP: Final = "kep"
@@ -31,3 +33,13 @@ INACTIVE_REASONS: Final = {
     ),
 }
 """The reasons of the eviction of a deactivated Workload, by edition."""
+
+FRAMEWORKS: Final = {
+    "Job.batch": "batch/job",
+    "Pod": "pod",
+    str(JOB_SET): "jobset.x-k8s.io/jobset",
+    str(APP_WRAPPER): "workload.codeflare.dev/appwrapper",
+}
+"""The names of kinds of jobs in the configuration."""
+ON_TERMINAL: Final = "OnTerminal"
+"""The strategy of quota that is held until its pods are terminal."""

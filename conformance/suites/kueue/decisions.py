@@ -38,3 +38,8 @@ RESET_BY_LIMIT: Final = Decision(
     "else does so deactivates it by other means.",
     "the norm tells the two apart and not how to do so",
 )
+PODS_THEMSELVES: Final = Decision(
+    "K6",
+    "Pods are looked at themselves, not the counters of the object that owns them.",
+    "the norm names counters by kind; that these tell the truth is another promise",
+)

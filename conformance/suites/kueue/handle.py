@@ -7,7 +7,9 @@ from typing import Any, ClassVar, Final, Self
 
 from conformance.handle import Condition, Handle
 from conformance.suites.kueue.api import (
+    APP_WRAPPER,
     CLUSTER_QUEUE,
+    JOB_SET,
     LOCAL_QUEUE,
     QUEUE_LABEL,
     RESOURCE_FLAVOR,
@@ -97,6 +99,33 @@ class QueuedJob(Queued):
         return cls.submit(world, job(name, **changes), behaviour)
 
 
+class QueuedJobSet(Queued):
+    """A JobSet in a queue, of one replicated job `workers`."""
+
+    kind: ClassVar[Kind] = JOB_SET
+
+    @classmethod
+    def of(cls, world: World, name: str, behaviour: str, jobs: int = 1, **changes: Any) -> Self:
+        """Submit a JobSet of so many Jobs, whose pods behave so; see `job`."""
+        return cls.submit(world, job_set(name, jobs, **changes), behaviour)
+
+
+class QueuedAppWrapper(Queued):
+    """An AppWrapper in a queue, of one Job."""
+
+    kind: ClassVar[Kind] = APP_WRAPPER
+
+    @classmethod
+    def of(cls, world: World, name: str, behaviour: str, **changes: Any) -> Self:
+        """Submit an AppWrapper of a Job whose pods behave so; see `job`."""
+        template = _as_template(job(name, **changes))
+        metadata = {"name": f"{name}-job"}
+        wrapped = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, **template}
+        spec = {"suspend": True, "components": [{"template": wrapped}]}
+        queue = changes.get("queue", MAIN)
+        return cls.submit(world, _made(APP_WRAPPER, name, spec, queue), behaviour)
+
+
 def job(
     name: str, queue: str = MAIN, pods: int = 1, requests: Mapping[str, str] | None = None
 ) -> Object:
@@ -106,18 +135,28 @@ def job(
         "image": "registry.k8s.io/pause:3.10",
         "resources": {"requests": dict(requests or {"cpu": "1"})},
     }
-    return {
-        "apiVersion": JOB.api_version,
-        "kind": JOB.kind,
-        "metadata": {"name": name, "labels": {QUEUE_LABEL: queue}},
-        "spec": {
-            "suspend": True,
-            "parallelism": pods,
-            "completions": pods,
-            "backoffLimit": 0,
-            "template": {"spec": {"restartPolicy": "Never", "containers": [container]}},
-        },
+    spec = {
+        "suspend": True,
+        "parallelism": pods,
+        "completions": pods,
+        "backoffLimit": 0,
+        "template": {"spec": {"restartPolicy": "Never", "containers": [container]}},
     }
+    return _made(JOB, name, spec, queue)
+
+
+def job_set(name: str, jobs: int = 1, **changes: Any) -> Object:
+    """A JobSet of so many Jobs of a queue; see `job`."""
+    template = _as_template(job(name, **changes))
+    workers = {"name": "workers", "replicas": jobs, "template": template}
+    spec = {"suspend": True, "replicatedJobs": [workers]}
+    return _made(JOB_SET, name, spec, changes.get("queue", MAIN))
+
+
+def _as_template(job: Object) -> Object:
+    """The Job as a part of another object, which waits in the queue for it."""
+    spec = {key: each for key, each in job["spec"].items() if key != "suspend"}
+    return {"spec": spec}
 
 
 def queue(
@@ -143,10 +182,13 @@ def queue(
     return cluster_queue
 
 
-def _made(kind: Kind, name: str, spec: Mapping[str, Any] | None = None) -> Object:
+def _made(
+    kind: Kind, name: str, spec: Mapping[str, Any] | None = None, queue: str = ""
+) -> dict[str, Any]:
+    labels = {"labels": {QUEUE_LABEL: queue}} if queue else {}
     made = {
         "apiVersion": kind.api_version,
         "kind": kind.kind,
-        "metadata": {"name": name},
+        "metadata": {"name": name, **labels},
     }
     return made if spec is None else {**made, "spec": dict(spec)}

@@ -7,6 +7,11 @@ from typing import Final
 from conformance.norm.claim import Source
 
 KEP: Final = "kueue-pods-ready-requeue"
+GUIDE: Final = "mlbatch-guide"
+RELEASE_KEP: Final = "kueue-quota-release-strategy"
+"""KEP-10076, alpha in v0.20."""
+API: Final = "kueue-api"
+"""The comments on the API's fields, at v0.6.2 and v0.19.2."""
 
 
 def config(sentence: int) -> Source:
@@ -33,3 +38,16 @@ def evaluation(sentence: int) -> Source:
 
 def story(number: int, sentence: int) -> Source:
     return Source(KEP, f"User Stories, Story {number}", sentence)
+
+
+def release(sentence: int) -> Source:
+    """A sentence on `quotaReleaseStrategy`."""
+    return Source(RELEASE_KEP, "Design Details", sentence)
+
+
+def guide(section: str, sentence: int) -> Source:
+    return Source(GUIDE, section, sentence)
+
+
+def api(section: str, sentence: int) -> Source:
+    return Source(API, section, sentence)

@@ -19,7 +19,7 @@ from fixtures.simulated.store import Change, Store
 from reference_controller.runtime.operator import Operator, Pending
 from vocabulary.clock import MILLISECOND, SECOND, Micros
 from vocabulary.errors import ApiError, no_answer
-from vocabulary.kinds import Kind
+from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION, Kind
 from vocabulary.requests import WRITES, List, ObjectList
 
 START_UP_US: Final = 50 * MILLISECOND
@@ -304,6 +304,9 @@ class _Informer:
             self._loop.call_later(RELIST_RETRY_US, self.list_and_watch)
             return
         found = self._connection.carry(self._process.name, request)
+        if isinstance(found, ApiError) and found.is_not_found:
+            self._await_definition()
+            return
         if not isinstance(found, ObjectList):  # it may not list this kind
             self._loop.call_later(RELIST_RETRY_US, self.list_and_watch)
             return
@@ -320,6 +323,21 @@ class _Informer:
             self._incarnation,
             lambda operator, now_us: operator.replace(self._kind, items, now_us),
         )
+
+    def _await_definition(self) -> None:
+        """There are no objects of a kind that is not served; a definition may come at any time."""
+        self._unwatch = self._process._store.watch(
+            self._on_definition, frozenset((str(CUSTOM_RESOURCE_DEFINITION),))
+        )
+        self._process.receive(
+            self._incarnation,
+            lambda operator, now_us: operator.replace(self._kind, (), now_us),
+        )
+
+    def _on_definition(self, change: Change) -> None:
+        del change
+        self.stop()
+        self._loop.call_later(RELIST_RETRY_US, self.list_and_watch)
 
     def stop(self) -> None:
         """The watch ends; what has not arrived never will."""

@@ -6,7 +6,7 @@ controller does the same for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from vocabulary.kinds import Kind
@@ -14,11 +14,11 @@ from vocabulary.objects import Object
 
 
 class PodSetInfo(NamedTuple):
-    """The labels and the node selector that an admitted pod set gets."""
+    """The additions to the pod template of an admitted pod set."""
 
-    name: str
-    labels: dict[str, str]
-    node_selector: dict[str, str]
+    labels: Mapping[str, str]
+    node_selector: Mapping[str, str]
+    tolerations: Sequence[Object] = ()
 
 
 class End(NamedTuple):
@@ -29,7 +29,7 @@ class End(NamedTuple):
 
 
 class Integration(Protocol):
-    """One kind of jobs."""
+    """One kind of jobs. Patches are merge patches."""
 
     @property
     def framework(self) -> str:
@@ -48,17 +48,26 @@ class Integration(Protocol):
         """True while it may have pods, by its own status."""
 
     def pod_sets(self, job: Object) -> tuple[Object, ...]:
-        """As in `spec.podSets` of a Workload."""
+        """As in `spec.podSets` of a Workload; empty while they are not known."""
 
     def end(self, job: Object) -> End | None: ...
 
     def are_pods_ready(self, job: Object) -> bool:
         """True if as many pods as it wants are ready or have succeeded."""
 
+    def done(self, job: Object) -> Mapping[str, int]:
+        """By pod set: how many of its pods are not needed any more."""
+
     def suspended(self) -> Object:
-        """The merge patch that suspends it."""
+        """The patch that suspends it."""
 
     def started(
         self, job: Object, pod_sets: Sequence[Object], infos: Sequence[PodSetInfo]
     ) -> Object:
-        """The merge patch that lets it run with these pod sets, each changed as its info says."""
+        """The patch that lets it run with these pod sets, each changed as its info says."""
+
+    def is_placed(self, job: Object) -> bool:
+        """True if an admission has changed its pod templates."""
+
+    def restored(self, job: Object, pod_sets: Sequence[Object]) -> Object | None:
+        """The patch that takes an admission's changes back; None while that is not possible."""

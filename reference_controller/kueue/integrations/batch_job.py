@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from reference_controller.kueue.integrations import End, PodSetInfo
+from reference_controller.kueue.integrations.templates import (
+    bare,
+    is_placed,
+    placed,
+    placement_patch,
+)
 from vocabulary.kinds import JOB
-from vocabulary.objects import Object, condition, condition_status, get_path, meta
+from vocabulary.objects import Object, condition, condition_status, get_path
 
 _POD_SET: Final = "main"
 
@@ -28,18 +34,22 @@ class BatchJob:
         return not (self.is_suspended(job) and seen) or int(get_path(job, "status.active", 0)) > 0
 
     def pod_sets(self, job: Object) -> tuple[Object, ...]:
-        return ({"name": _POD_SET, "count": _wanted(job), "template": _template(job)},)
+        template = bare(job["spec"]["template"])
+        return ({"name": _POD_SET, "count": pods_of(job["spec"]), "template": template},)
 
     def end(self, job: Object) -> End | None:
-        for type_ in ("Complete", "Failed"):
-            if condition_status(job, type_) == "True":
-                found = condition(job, type_) or {}
-                return End(type_ == "Complete", str(found.get("message") or type_))
-        return None
+        return ended(job, success="Complete", failure="Failed")
 
     def are_pods_ready(self, job: Object) -> bool:
         ready = int(get_path(job, "status.ready", 0))
-        return ready + int(get_path(job, "status.succeeded", 0)) >= _wanted(job)
+        return ready + int(get_path(job, "status.succeeded", 0)) >= pods_of(job["spec"])
+
+    def done(self, job: Object) -> Mapping[str, int]:
+        completions = job["spec"].get("completions")
+        if completions is None:
+            return {}
+        left = int(completions) - int(get_path(job, "status.succeeded", 0))
+        return {_POD_SET: pods_of(job["spec"]) - left}
 
     def suspended(self) -> Object:
         return {"spec": {"suspend": True}}
@@ -47,26 +57,33 @@ class BatchJob:
     def started(
         self, job: Object, pod_sets: Sequence[Object], infos: Sequence[PodSetInfo]
     ) -> Object:
-        del job
         (pod_set,), (info,) = pod_sets, infos
-        template = pod_set["template"]
-        labels = {**(meta(template).get("labels") or {}), **info.labels}
-        selector = {**(template["spec"].get("nodeSelector") or {}), **info.node_selector}
-        changed: Object = {"metadata": {"labels": labels}}
-        if selector:
-            changed = {**changed, "spec": {"nodeSelector": selector}}
+        template = placed(pod_set["template"], info)
+        changed = placement_patch(job["spec"]["template"], template)
         return {"spec": {"suspend": False, "template": changed}}
 
+    def is_placed(self, job: Object) -> bool:
+        return is_placed(job["spec"]["template"])
 
-def _wanted(job: Object) -> int:
-    """How many of its pods run side by side at most."""
-    parallelism = int(job["spec"].get("parallelism", 1))
-    completions = job["spec"].get("completions")
+    def restored(self, job: Object, pod_sets: Sequence[Object]) -> Object | None:
+        """Its API server takes them once its controller has seen the suspension."""
+        if self.is_active(job):
+            return None
+        template = pod_sets[0]["template"]
+        return {"spec": {"template": placement_patch(job["spec"]["template"], template)}}
+
+
+def ended(job: Object, *, success: str, failure: str) -> End | None:
+    """How a job has ended that says so by one of two conditions."""
+    for type_ in (success, failure):
+        if condition_status(job, type_) == "True":
+            found = condition(job, type_) or {}
+            return End(type_ == success, str(found.get("message") or type_))
+    return None
+
+
+def pods_of(spec: Object) -> int:
+    """How many pods of a Job run side by side at most."""
+    parallelism = int(spec.get("parallelism", 1))
+    completions = spec.get("completions")
     return parallelism if completions is None else min(parallelism, int(completions))
-
-
-def _template(job: Object) -> Object:
-    """Its pod template without what its API server and an admission have added."""
-    template = job["spec"]["template"]
-    metadata = {key: each for key, each in meta(template).items() if key != "creationTimestamp"}
-    return {**template, "metadata": metadata}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reference_controller.kueue.mutants import requeuing
+from reference_controller.kueue.mutants import release, requeuing
 from reference_controller.kueue.mutants.registry import MUTANTS
 
-__all__ = ["MUTANTS", "requeuing"]
+__all__ = ["MUTANTS", "release", "requeuing"]

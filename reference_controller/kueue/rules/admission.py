@@ -14,6 +14,14 @@ class AdmissionRules:
         """True if a queue that has so much left may give what is asked for."""
         return asked <= available
 
+    def may_reserve(self, has_job: bool) -> bool:
+        """True if a Workload may reserve quota whose job is there, or is not."""
+        return has_job
+
+    def is_managed_by(self, has_queue: bool) -> bool:
+        """True if a job of a queue, or of none, answers for its parts."""
+        return has_queue
+
     def runs(self, workload: Workload) -> bool:
         """True if the job of a Workload may be started."""
         is_wanted = workload.is_active and not (workload.is_terminating or workload.is_finished)

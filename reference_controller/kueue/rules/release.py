@@ -22,3 +22,8 @@ class ReleaseRules:
     def may_go(self, is_orphaned: bool, holds: bool, pods_left: int) -> bool:
         """True if a Workload that is deleted, or whose owner is gone, gives its quota back."""
         return is_orphaned or not holds or pods_left == 0
+
+    def reclaimable(self, count: int, done: int, pods_left: int) -> int:
+        """How many pods of a pod set need no quota any more, of which so many are `done` by the
+        word of its job."""
+        return max(0, min(done, count - pods_left))

@@ -62,6 +62,7 @@ def limit_is_reached(world: World) -> None:
     world.wait(10 * MINUTE)
     its.activate(True)
     world.until(its.is_admitted())
+    world.wait(MINUTE)
     world.until(its.was_requeued(1))
     its.delete()
     world.wait(30 * SECOND)

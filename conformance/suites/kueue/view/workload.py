@@ -14,9 +14,10 @@ from conformance.suites.kueue.back_off import BackOff
 from conformance.suites.kueue.kind import WorkloadState
 from conformance.suites.kueue.settings import SETTINGS, durations
 from conformance.suites.kueue.view.amounts import Usage, asked_by
+from conformance.suites.kueue.view.job import JobRun
 from vocabulary.clock import Micros
 from vocabulary.history import Write
-from vocabulary.objects import get_path
+from vocabulary.objects import controller_of, get_path
 
 if TYPE_CHECKING:
     from conformance.suites.kueue.view.history import KueueHistory
@@ -111,6 +112,28 @@ class WorkloadRun(ObjectRun):
     @cached_property
     def admissions(self) -> tuple[Snapshot, ...]:
         return self.turns(lambda state: state.has_reservation)
+
+    @cached_property
+    def job(self) -> JobRun | None:
+        """The job that it stands for, as far as the history shows it."""
+        owner = controller_of(self.track.first) or {}
+        track = self.history.tracks.get(str(owner.get("uid", "")))
+        return None if track is None else JobRun(self.history, track)
+
+    @cached_property
+    def strategy(self) -> str:
+        """The configured `quotaReleaseStrategy` of its kind; empty if there is none."""
+        strategies = get_path(self.config, "integrations.quotaReleaseStrategy") or {}
+        return "" if self.job is None else str(strategies.get(self.job.framework, ""))
+
+    @cached_property
+    def releases(self) -> tuple[tuple[Snapshot, Snapshot], ...]:
+        """Each state in which it was evicted and held quota, with the next, which has none."""
+        return tuple(
+            (before, after)
+            for before, after in self.changes
+            if before.has_quota and before.is_evicted and not after.has_reservation
+        )
 
     @property
     def config(self) -> Mapping[str, Any]:

@@ -1,0 +1,101 @@
+"""The job that a Workload stands for, and its pods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from conformance.history import History, Moment, Track
+from conformance.history.tracks import Instant
+from conformance.suites.kueue.api import FRAMEWORKS, QUEUE_LABEL
+from vocabulary.kinds import POD
+from vocabulary.objects import (
+    Object,
+    condition_status,
+    controller_of,
+    get_path,
+    is_terminating,
+    labels_of,
+)
+
+_TERMINAL = ("Succeeded", "Failed")
+
+
+class JobRun:
+    """One job's way through a history."""
+
+    def __init__(self, history: History, track: Track) -> None:
+        self._history = history
+        self.track = track
+        self.framework = FRAMEWORKS.get(track.kind, "")
+
+    def __str__(self) -> str:
+        return str(self.track)
+
+    @cached_property
+    def pods(self) -> tuple[Track, ...]:
+        """Its pods; a pod is its own one."""
+        found = (self.track, *self._history.descendants(self.track.uid))
+        return tuple(track for track in found if track.kind == str(POD))
+
+    def pods_left(self, n: int) -> list[Track]:
+        """Those that are bound and not terminal after position n."""
+        return [pod for pod in self.pods if pod.exists_at(n) and _runs(pod.at(n))]
+
+    def last_pod_ended(self, since: Moment) -> Moment | None:
+        """The first moment from one on at which none of its pods is left."""
+        if not self.pods_left(since.n):
+            return since
+        ends = sorted({entry.n: entry for pod in self.pods for entry in _entries(pod)}.items())
+        return next(
+            (Instant(n, entry.t) for n, entry in ends if n > since.n and not self.pods_left(n)),
+            None,
+        )
+
+    def says_inactive(self, since: Moment) -> Moment | None:
+        """The first moment after one at which it says by its status that nothing of it runs; None
+        also for kinds of which no status says so."""
+        for version in self.track.versions:
+            if version.n > since.n and says_inactive(version.kind, version.object or {}):
+                return version
+        return None
+
+    def was_deleted(self, since: Moment) -> Moment | None:
+        """The first moment after another at which it is being deleted."""
+        later = (each for each in self.track.versions if each.n > since.n)
+        going = next((each for each in later if is_terminating(each.object or {})), None)
+        return going or self.track.removed
+
+    def queued_owner(self, n: int) -> Track | None:
+        """The object that it is a part of after position n, if that waits in a queue itself."""
+        part = self.track
+        while True:
+            owner = controller_of(part.at(n) or part.last) or {}
+            found = self._history.tracks.get(str(owner.get("uid", "")))
+            if found is None or found.kind not in FRAMEWORKS:
+                return None
+            if QUEUE_LABEL in labels_of(found.at(n)):
+                return found
+            part = found
+
+
+def says_inactive(kind: str, job: Object) -> bool:
+    """True if the status of a job says that nothing of it runs, and its suspension is seen."""
+    if FRAMEWORKS.get(kind) == "workload.codeflare.dev/appwrapper":
+        return bool(job["spec"].get("suspend")) and condition_status(job, "QuotaReserved") != "True"
+    if kind not in FRAMEWORKS or condition_status(job, "Suspended") != "True":
+        return False
+    counts = [get_path(job, "status.active", 0)]
+    counts += [each.get("active", 0) for each in get_path(job, "status.replicatedJobsStatus") or ()]
+    return bool(job["spec"].get("suspend")) and not any(counts)
+
+
+def _runs(pod: Object) -> bool:
+    is_bound = bool(get_path(pod, "spec.nodeName"))
+    return is_bound and get_path(pod, "status.phase") not in _TERMINAL
+
+
+def _entries(pod: Track) -> Iterator[Moment]:
+    yield from pod.versions
+    if pod.removed is not None:
+        yield pod.removed

@@ -1,0 +1,68 @@
+"""The Workload that stands for a job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from reference_controller.kueue.integrations import Integration
+from reference_controller.kueue.integrations.templates import unplaced
+from reference_controller.kueue.names import IN_USE, JOB_UID, QUEUE, WORKLOAD
+from reference_controller.kueue.workload import Workload
+from vocabulary.canonical import digest
+from vocabulary.objects import Object, labels_of, name_of, namespace_of, uid_of
+
+_NAME_MAX: Final = 63
+
+
+def new_workload(
+    integration: Integration, job: Object, pod_sets: Sequence[Object], priority: Object
+) -> Object:
+    """The Workload of a job that has none."""
+    kind, uid = integration.kind, uid_of(job)
+    ending = digest([kind.group_kind, name_of(job), uid])[:5]
+    name = f"{integration.prefix}-{name_of(job)}"[: _NAME_MAX - 6]
+    owner = {
+        "apiVersion": kind.api_version,
+        "kind": kind.kind,
+        "name": name_of(job),
+        "uid": uid,
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+    return {
+        "apiVersion": WORKLOAD.api_version,
+        "kind": WORKLOAD.kind,
+        "metadata": {
+            "name": f"{name}-{ending}",
+            "namespace": namespace_of(job),
+            "labels": {JOB_UID: uid},
+            "finalizers": [IN_USE],
+            "ownerReferences": [owner],
+        },
+        "spec": {
+            "queueName": labels_of(job)[QUEUE],
+            "podSets": list(pod_sets),
+            "active": True,
+            **priority,
+        },
+    }
+
+
+def same_shape(workload: Workload, integration: Integration, job: Object) -> bool:
+    """True if a Workload stands for the job as it is now. An admission's own changes count for
+    nothing."""
+    if not workload.has_quota and labels_of(job)[QUEUE] != workload.queue.name:
+        return False
+    theirs, its = workload.pod_sets, integration.pod_sets(job)
+    if integration.is_placed(job):
+        return _unplaced(theirs) == _unplaced(its)
+    return _parts(theirs) == _parts(its)
+
+
+def _parts(pod_sets: Iterable[Object]) -> list[tuple[Any, ...]]:
+    return [(each["name"], each.get("count", 1), each["template"]) for each in pod_sets]
+
+
+def _unplaced(pod_sets: Iterable[Object]) -> list[tuple[Any, ...]]:
+    return [(name, count, unplaced(template)) for name, count, template in _parts(pod_sets)]

@@ -1,0 +1,67 @@
+"""Workloads that are let go, and the pods that are left of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator, Mapping
+from typing import Any, Final
+
+from reference_controller.kueue.names import IN_USE, OF_WORKLOAD, POD_SET, WORKLOAD
+from reference_controller.kueue.office import Office
+from reference_controller.kueue.workload import Workload
+from vocabulary.errors import ApiError
+from vocabulary.kinds import POD
+from vocabulary.objects import Object, finalizers_of, get_path, labels_of, meta
+from vocabulary.requests import Delete, List, ObjectList, Patch, Request
+
+_ENDED: Final = ("Succeeded", "Failed")
+
+
+def pods_left(workload: Workload) -> Generator[Request, Any, Mapping[str, int]]:
+    """By pod set: the number of its pods that are not terminal."""
+    selector = f"{OF_WORKLOAD}={workload.key.name}"
+    pods: ObjectList = yield List(POD, workload.key.namespace, label_selector=selector)
+    return Counter(
+        labels_of(pod).get(POD_SET, "")
+        for pod in pods.items
+        if get_path(pod, "status.phase") not in _ENDED
+    )
+
+
+def leave(
+    workload: Workload,
+    office: Office,
+    *,
+    is_orphaned: bool = False,
+) -> Generator[Request, Any, None]:
+    """Delete a Workload whose job is gone, and let it go as soon as its quota may."""
+    if not workload.is_terminating:
+        try:
+            stored: Object = yield Delete(WORKLOAD, *workload.key, uid=workload.uid)
+        except ApiError as error:
+            if error.is_not_found:
+                return
+            raise
+        if stored.get("kind") != WORKLOAD.kind:
+            return
+        workload = Workload(stored)
+        office.books.take(workload)
+    left = yield from pods_left(workload)
+    holds = office.config.holds_until_terminal
+    if office.rules.may_go(is_orphaned, holds, sum(left.values())):
+        yield from forget(workload, office)
+
+
+def forget(workload: Workload, office: Office) -> Generator[Request, Any, None]:
+    """Take the finalizer off."""
+    held = finalizers_of(workload.object)
+    if IN_USE not in held:
+        return
+    body = {
+        "metadata": {
+            "finalizers": [each for each in held if each != IN_USE] or None,
+            "resourceVersion": meta(workload.object)["resourceVersion"],
+        }
+    }
+    stored: Object = yield Patch(WORKLOAD, *workload.key, body)
+    office.books.take(Workload(stored))
