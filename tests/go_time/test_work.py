@@ -55,3 +55,14 @@ sys.stdin.read()
         threads.stdin.flush()
         threads.stdout.readline()
         assert not any(sleeps(threads.pid) or is_at_rest(threads.pid) for _ in range(300))
+
+
+def test_a_thread_that_wakes_for_a_moment_now_and_then_is_at_rest_in_between() -> None:
+    """As Go's monitor does, and however many processes the machine has."""
+    script = "import time; print('up', flush=True)\nwhile True: time.sleep(0.001)"
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as monitor:
+        assert monitor.stdout is not None
+        monitor.stdout.readline()
+        looks = [is_at_rest(monitor.pid) for _ in range(300)]
+        monitor.kill()
+    assert any(looks)
