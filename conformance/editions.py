@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import msgspec
 
@@ -22,6 +23,14 @@ def of_run(scenario: str, roles: Iterable[str], asked: str) -> dict[str, str]:
         for each in suite.judged_on(scenario, roles)
         if each.editions
     }
+
+
+def written(scenario: str, role: str, edition: str) -> Mapping[str, Any]:
+    """The settings that a scenario's suite has written into the configuration of a role, by the
+    edition asked for."""
+    of = suite.of_scenario(scenario)
+    found = of.by_edition.get(of_run(scenario, (), edition).get(of.name, ""), {})
+    return found.get(role, {})
 
 
 def told_by(header: Header) -> Mapping[str, str]:

@@ -191,6 +191,9 @@ class Suite:
     """The lanes of an object of these kinds on failure pages, beside its conditions."""
     condition_tones: Mapping[str, Tone] = field(default_factory=dict)
     """The tone of a condition's lane while it is True; `good` for those that are not named."""
+    by_edition: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
+    """By edition and role: further settings that are written into an operator's configuration in
+    its scenarios, where operators behave otherwise by another reading of the norm."""
     judged_with: tuple[str, ...] = ()
     """Further suites, on whose runs its claims are judged, too."""
 

@@ -90,8 +90,8 @@ def claims_asked_for(words: Sequence[str], edition: str = "") -> tuple[str, ...]
     """Return the claims whose verdicts a selection requests; empty means all that are judged.
 
     Naming a scenario selects the claims that it was written to arm: it is expected that it does not
-    arm all others. Naming a suite selects those that are judged on runs of its own operators, and
-    those that its scenarios with operators of other suites were written to arm.
+    arm all others. Naming a suite selects its own, those that are judged on runs of its own
+    operators, and those that its scenarios with operators of other suites were written to arm.
     """
     from conformance import claims, editions, suite
     from conformance.running.suite import select
@@ -106,9 +106,8 @@ def claims_asked_for(words: Sequence[str], edition: str = "") -> tuple[str, ...]
         elif word in ALL_SCENARIOS:
             asked.update(ALL_SCENARIOS[word].arms)
         else:
-            asked.update(
-                claim.id for claim in claims.judged_on(word, frozenset(suites[word].roles))
-            )
+            own = frozenset(role for role in suites[word].roles if role == word)
+            asked.update(claim.id for claim in claims.judged_on(word, own))
             asked.update(
                 claim
                 for found in ALL_SCENARIOS.values()

@@ -11,6 +11,7 @@ A tour:
 - `queue_controllers`: the status of ClusterQueues and LocalQueues, and their finalizer.
 - `priorities`, `events`: the priority of a job, and messages for its users.
 - `integrations`: the kinds of jobs; `job_controller`: one controller for each.
+- `workload_controller`: Workloads whose job has left them.
 - `workload_status`: the next status of a Workload, pure.
 - `rules`: every decision that could be made wrongly, one small method each.
 - `admission`: jobs are created suspended.

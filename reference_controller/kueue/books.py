@@ -215,6 +215,13 @@ class Books:
         if is_aside is None:
             del line.active[bisect_left(line.active, place)]
 
+    def later(self, workload: Workload) -> Workload:
+        """The latest known state of a Workload that was read."""
+        known = self._known.get(workload.key)
+        if known is None or known.uid != workload.uid:
+            return workload
+        return max(workload, known, key=lambda each: revision_of(each.object))
+
     def _count(self, queue: str, usage: Usage, times: int) -> None:
         used = self.used.setdefault(queue, {})
         for what, value in usage.items():

@@ -151,9 +151,14 @@ class _Pass:
         return (yield from self._follow(workload))
 
     def _begin(self) -> Reconcile:
-        """Suspend a job that has no Workload, and create one."""
+        """Suspend a job that has no Workload, and create one; a cache that is behind may show one
+        that is deleted."""
         if is_terminating(self.job) or self.integration.end(self.job) is not None:
             return None
+        standing = yield from read(self.integration.kind, *self.key, live=True)
+        if standing is None or is_terminating(standing):
+            return None
+        self.job = standing
         yield from self._stop()
         pod_sets = self.integration.pod_sets(self.job)
         if not pod_sets:
@@ -166,7 +171,8 @@ class _Pass:
 
     def _follow(self, workload: Workload) -> Reconcile:
         """Take the next step of a job and its Workload."""
-        left = yield from pods_left(workload)
+        is_over = workload.is_evicted or self.integration.end(self.job) is not None
+        left = yield from pods_left(workload, is_sure=is_over and workload.has_quota)
         stopped = yield from self._stopped(workload)
         seen = Seen(workload, self.integration, self.job, left, self.clock(), stopped)
         step = next_status(seen, self.office.config, self.office.rules)

@@ -17,10 +17,20 @@ from vocabulary.requests import Delete, List, ObjectList, Patch, Request
 _ENDED: Final = ("Succeeded", "Failed")
 
 
-def pods_left(workload: Workload) -> Generator[Request, Any, Mapping[str, int]]:
-    """By pod set: the number of its pods that are not terminal."""
+def pods_left(
+    workload: Workload, *, is_sure: bool = False
+) -> Generator[Request, Any, Mapping[str, int]]:
+    """By pod set: the number of its pods that are not terminal.
+
+    With `is_sure` a cache that shows none is not believed: it may be behind.
+    """
+    left = yield from _pods_left(workload, live=False)
+    return left if left or not is_sure else (yield from _pods_left(workload, live=True))
+
+
+def _pods_left(workload: Workload, *, live: bool) -> Generator[Request, Any, Mapping[str, int]]:
     selector = f"{OF_WORKLOAD}={workload.key.name}"
-    pods: ObjectList = yield List(POD, workload.key.namespace, label_selector=selector)
+    pods: ObjectList = yield List(POD, workload.key.namespace, label_selector=selector, live=live)
     return Counter(
         labels_of(pod).get(POD_SET, "")
         for pod in pods.items
@@ -46,8 +56,8 @@ def leave(
             return
         workload = Workload(stored)
         office.books.take(workload)
-    left = yield from pods_left(workload)
     holds = office.config.holds_until_terminal
+    left = yield from pods_left(workload, is_sure=holds and not is_orphaned)
     if office.rules.may_go(is_orphaned, holds, sum(left.values())):
         yield from forget(workload, office)
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from reference_controller.kueue.amounts import FlavorResource, amount
-from reference_controller.kueue.names import Condition
+from reference_controller.kueue.names import IN_USE, Condition
 from reference_controller.runtime.controller import Key, key_of
 from vocabulary.clock import Micros, parse_rfc3339
 from vocabulary.objects import (
@@ -16,6 +16,7 @@ from vocabulary.objects import (
     condition,
     condition_status,
     controller_of,
+    finalizers_of,
     get_path,
     is_terminating,
     meta,
@@ -90,8 +91,10 @@ class Workload:
 
     @property
     def has_quota(self) -> bool:
-        """True while it holds quota."""
-        return self.is_(Condition.QUOTA_RESERVED) and not self.is_finished
+        """True while it holds quota: until it has finished, or is let go, be it that others keep
+        it."""
+        is_let_go = self.is_terminating and IN_USE not in finalizers_of(self.object)
+        return self.is_(Condition.QUOTA_RESERVED) and not (self.is_finished or is_let_go)
 
     @property
     def is_admitted(self) -> bool:

@@ -15,6 +15,8 @@ CLUSTER_QUEUE: Final = Kind(GROUP, VERSION, "ClusterQueue", "clusterqueues", nam
 RESOURCE_FLAVOR: Final = Kind(GROUP, VERSION, "ResourceFlavor", "resourceflavors", namespaced=False)
 JOB_SET: Final = Kind("jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets")
 APP_WRAPPER: Final = Kind("workload.codeflare.dev", "v1beta2", "AppWrapper", "appwrappers")
+IN_USE: Final = f"{GROUP}/resource-in-use"
+"""The finalizer that keeps what holds or gives quota."""
 QUEUE_LABEL: Final = f"{GROUP}/queue-name"
 
 KEP: Final = "kep"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, Self
 
 from conformance.handle import Condition, Handle
@@ -18,7 +18,7 @@ from conformance.suites.kueue.api import (
 from conformance.suites.kueue.kind import WorkloadState
 from conformance.world import World
 from vocabulary.kinds import JOB, Kind
-from vocabulary.objects import Object, controller_of, name_of, uid_of
+from vocabulary.objects import Object, controller_of, name_of, uid_of, with_path
 
 MAIN: Final = "main"
 
@@ -163,10 +163,11 @@ def queue(
     world: World,
     name: str = MAIN,
     quota: Mapping[str, str] | None = None,
+    namespaces: Sequence[str] = (),
     **spec: Any,
 ) -> str:
-    """Create a ClusterQueue with one flavor, and a LocalQueue of that name for it; returns the
-    ClusterQueue's name. `spec` are further fields of it."""
+    """Create a ClusterQueue with one flavor, and a LocalQueue of that name for it in the run's
+    namespace, or in these; returns the ClusterQueue's name. `spec` are further fields of it."""
     flavor, cluster_queue = f"{world.prefix}default", f"{world.prefix}{name}"
     if world.get(RESOURCE_FLAVOR, flavor) is None:
         world.create(_made(RESOURCE_FLAVOR, flavor))
@@ -178,7 +179,9 @@ def queue(
     }
     made = {"namespaceSelector": {}, "resourceGroups": [group], **spec}
     world.create(_made(CLUSTER_QUEUE, cluster_queue, made))
-    world.create(_made(LOCAL_QUEUE, name, {"clusterQueue": cluster_queue}))
+    for namespace in dict.fromkeys(namespaces or (world.namespace,)):
+        local = _made(LOCAL_QUEUE, name, {"clusterQueue": cluster_queue})
+        world.create(with_path(local, "metadata.namespace", namespace))
     return cluster_queue
 
 

@@ -8,6 +8,7 @@ from conformance.object_state import Field, ObjectState, condition, items, numbe
 from conformance.suite import KindUse
 from conformance.suites.kueue.api import (
     CLUSTER_QUEUE,
+    IN_USE,
     LOCAL_QUEUE,
     RESOURCE_FLAVOR,
     WORKLOAD,
@@ -15,7 +16,7 @@ from conformance.suites.kueue.api import (
 from vocabulary import objects
 from vocabulary.clock import Micros, parse_rfc3339
 from vocabulary.kinds import Kind
-from vocabulary.objects import Object, get_path
+from vocabulary.objects import Object, finalizers_of, get_path
 
 
 class WorkloadState(ObjectState):
@@ -38,7 +39,10 @@ class WorkloadState(ObjectState):
 
     @property
     def has_quota(self) -> bool:
-        return self.has_reservation and not self.is_finished
+        """True until it has finished, or is let go, be it that another client's finalizer keeps
+        it."""
+        is_let_go = self.is_terminating and IN_USE not in finalizers_of(self.object)
+        return self.has_reservation and not (self.is_finished or is_let_go)
 
     @property
     def requeue_at_us(self) -> Micros | None:

@@ -15,7 +15,7 @@ from chaos.happening import Follower
 from chaos.injector import Injected, Injector
 from chaos.plan import Plan, Step
 from conformance.bug import in_words
-from conformance.editions import of_run
+from conformance.editions import of_run, written
 from conformance.implementation import SIMULATED_USERS, Implementation
 from conformance.manifests import load_manifests
 from conformance.pod_templates import map_pods
@@ -102,7 +102,8 @@ class SimulatedWorld(World):
         self._durations: dict[str, Durations] = {}
         for role in self.roles:
             settings = suites()[role].settings
-            self.configs[role] = settings.overlay(settings.written, scenario.config_of(role))
+            by_edition = settings.overlay(settings.written, written(scenario.id, role, edition))
+            self.configs[role] = settings.overlay(by_edition, scenario.config_of(role))
             self._durations[role] = settings.durations_at(self.configs[role])
         self.durations = self._durations[scenario.timed_by]
         self._next_configs = dict(self.configs)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from reference_controller.kueue.mutants.registry import MUTANTS
 from reference_controller.kueue.names import Release
 from reference_controller.kueue.rules import Rules
+from reference_controller.kueue.workload import Workload
+from vocabulary.clock import SECOND, Micros
 
 
 @MUTANTS.mutant(Rules.is_released, "It never waits for pods.", "KQ-201")
@@ -30,3 +32,33 @@ def terminal_is_never_seen(self: Rules, strategy: str, is_active: bool, pods_lef
 @MUTANTS.mutant(Rules.is_managed_by, "Parts of a job wait in a queue, too.", "KQ-060")
 def parts_wait_themselves(self: Rules, has_queue: bool) -> bool:
     return False
+
+
+@MUTANTS.mutant(
+    Rules.may_go, "It gives the quota of a deleted Workload back while its pods run.", "QL-003"
+)
+def deletion_releases_at_once(self: Rules, is_orphaned: bool, holds: bool, pods_left: int) -> bool:
+    return True
+
+
+@MUTANTS.mutant(Rules.is_released, "It never gives quota back.", "QL-004")
+def quota_is_never_given_back(self: Rules, strategy: str, is_active: bool, pods_left: int) -> bool:
+    return False
+
+
+@MUTANTS.mutant(Rules.stops, "It leaves the job of an evicted Workload running.", "KQ-032")
+def evicted_jobs_run_on(self: Rules, workload: Workload) -> bool:
+    return False
+
+
+@MUTANTS.mutant(Rules.may_go, "It keeps Workloads whose job has left them.", "QL-016")
+def orphans_keep_their_quota(self: Rules, is_orphaned: bool, holds: bool, pods_left: int) -> bool:
+    return not is_orphaned and Rules.may_go(self, is_orphaned, holds, pods_left)
+
+
+@MUTANTS.mutant(
+    Rules.is_in_back_off, "It forgets a Workload that has waited for half a minute.", "QL-007"
+)
+def long_waits_are_forgotten(self: Rules, workload: Workload, now_us: Micros) -> bool:
+    is_old = now_us > workload.created_at_us + 30 * SECOND
+    return is_old or Rules.is_in_back_off(self, workload, now_us)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from reference_controller.kueue.config import Requeuing
+from reference_controller.kueue.config import Requeuing, WaitForPodsReady
 from reference_controller.kueue.mutants.registry import MUTANTS
 from reference_controller.kueue.names import Condition, Reason
 from reference_controller.kueue.rules import Rules
@@ -72,14 +72,6 @@ def reactivated_ones_are_forgotten(self: Rules, workload: Workload) -> bool:
     return Rules.waits(self, workload) and not was_deactivated
 
 
-@MUTANTS.mutant(
-    Rules.waits, "Its reset of a requeueState loses against the next admission.", "KQ-034"
-)
-def reset_loses_against_admission(self: Rules, workload: Workload) -> bool:
-    holds = workload.is_(Condition.QUOTA_RESERVED) or workload.is_finished
-    return workload.is_active and not holds and not workload.is_terminating
-
-
 @MUTANTS.mutant(Rules.back_off_us, "Its back-offs double.", "KQ-006")
 def back_off_doubles(self: Rules, count: int, requeuing: Requeuing, jitter: float) -> Micros:
     return requeuing.base_us << (count - 1)
@@ -90,3 +82,13 @@ def back_off_doubles(self: Rules, count: int, requeuing: Requeuing, jitter: floa
 )
 def third_back_off_never_ends(self: Rules, workload: Workload, now_us: Micros) -> bool:
     return workload.times_requeued >= 3 or Rules.is_in_back_off(self, workload, now_us)
+
+
+@MUTANTS.mutant(
+    Rules.ready_by_us, "It evicts a Workload as soon as its pods are not ready any more.", "QL-006"
+)
+def lost_readiness_evicts_at_once(
+    self: Rules, workload: Workload, wait: WaitForPodsReady
+) -> Micros | None:
+    was_ready = workload.since_us(Condition.PODS_READY) > workload.since_us(Condition.ADMITTED)
+    return 0 if was_ready else Rules.ready_by_us(self, workload, wait)

@@ -8,7 +8,7 @@ from conformance.suites.kueue.api import INACTIVE_REASONS, KEP
 from conformance.suites.kueue.decisions import LIMIT_AT_NEXT, RESET_BY_LIMIT
 from conformance.suites.kueue.judging import claim
 from conformance.suites.kueue.sources import evaluation, story
-from conformance.suites.kueue.view import WorkloadRun
+from conformance.suites.kueue.view import Snapshot, WorkloadRun
 
 _LIMIT = "timeout of a Workload that was requeued as often as it may be"
 
@@ -53,8 +53,8 @@ def deactivated_at_the_limit(run: WorkloadRun) -> Obligations:
 
 @claim("KQ-032", evaluation(3), armed_by="deactivation of a Workload that held quota")
 def deactivated_ones_are_evicted(run: WorkloadRun) -> Obligations:
-    """A Workload that is deactivated while it holds quota MUST be evicted for that reason, and
-    give its quota back."""
+    """A Workload that is deactivated while it holds quota MUST be evicted for that reason, and its
+    job MUST be stopped after that."""
     for before, after in run.changes:
         if after.is_active or not before.is_active or not after.has_quota or after.is_evicted:
             continue
@@ -70,6 +70,7 @@ def deactivated_ones_are_evicted(run: WorkloadRun) -> Obligations:
         )
         if evicted is None:
             continue
+        yield from _stopped(run, evicted)
         known = INACTIVE_REASONS[run.edition]
         if evicted.why_evicted in known or evicted.is_active:
             yield met(evicted)
@@ -80,6 +81,21 @@ def deactivated_ones_are_evicted(run: WorkloadRun) -> Obligations:
                 f"one is for {' or '.join(known)}.",
                 after,
             )
+
+
+def _stopped(run: WorkloadRun, evicted: Snapshot) -> Obligations:
+    job = run.job
+    if job is None or "suspend" not in (job.track.at(evicted.n).get("spec") or {}):
+        return
+    yield eventually(
+        run,
+        "the end of its job's run",
+        since=evicted,
+        within_us=0,
+        happened=job.stopped(evicted),
+        unless=run.gone(evicted),
+        steps=2,
+    )
 
 
 @claim("KQ-033", story(3, 1), armed_by="deactivated Workload")

@@ -60,6 +60,15 @@ class JobRun:
                 return version
         return None
 
+    def stopped(self, since: Moment) -> Moment | None:
+        """The first moment from one on at which it is suspended, or gone."""
+        if get_path(self.track.at(since.n), "spec.suspend"):
+            return since
+        for version in self.track.versions:
+            if version.n > since.n and get_path(version.object, "spec.suspend"):
+                return version
+        return self.track.removed
+
     def was_deleted(self, since: Moment) -> Moment | None:
         """The first moment after another at which it is being deleted."""
         later = (each for each in self.track.versions if each.n > since.n)

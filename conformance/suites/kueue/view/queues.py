@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING
 
 from conformance.history import History, Moment, Track
 from conformance.history.tracks import Instant
-from conformance.suites.kueue.api import CLUSTER_QUEUE, LOCAL_QUEUE
+from conformance.suites.kueue.api import CLUSTER_QUEUE, LOCAL_QUEUE, RESOURCE_FLAVOR
 from conformance.suites.kueue.view.amounts import Usage
-from vocabulary.objects import get_path
+from vocabulary.objects import get_path, is_terminating
 from vocabulary.quantities import parse_quantity
 
 if TYPE_CHECKING:
     from conformance.suites.kueue.view.workload import Snapshot, WorkloadRun
+
+
+_FLAVOR = str(RESOURCE_FLAVOR)
 
 
 class Queues:
@@ -29,6 +32,22 @@ class Queues:
         """The first moment from one on at which it waits, fits into the nominal quota of its
         queue, and no other one of the cohort waits; None if there is none."""
         return next((at for at in self._moments(since) if self._is_first(run, at)), None)
+
+    def closed(self, run: WorkloadRun, since: Moment) -> Moment | None:
+        """The first moment after another at which the queues of a Workload do not admit."""
+        queue = self.queue_of(run, since.n)
+        local = self._local.get((run.track.namespace, self._name_of_local(run, since.n)))
+        tracks = [local, self._cluster.get(queue), *self._history.by_kind.get(_FLAVOR, ())]
+        changes: list[Moment] = []
+        for track in tracks:
+            if track is not None:
+                changes += [*track.versions, *([track.removed] if track.removed else [])]
+        later = sorted((each for each in changes if each.n > since.n), key=lambda each: each.n)
+        return next((each for each in later if not self._admits(run, queue, each.n)), None)
+
+    def _name_of_local(self, run: WorkloadRun, n: int) -> str:
+        state = run.at(n)
+        return "" if state is None else str(state.queue)
 
     def others(self, run: WorkloadRun) -> Iterator[WorkloadRun]:
         """The other Workloads of its cohort."""
@@ -50,10 +69,22 @@ class Queues:
         )
         return min(found, key=lambda state: state.n, default=None)
 
+    def freed_at(self, run: WorkloadRun, at: Moment) -> Snapshot | None:
+        """The last release of quota of the cohort before a moment, by another Workload."""
+        cohort = self._cohort(self.queue_of(run, at.n), at.n)
+        found = (
+            after
+            for other in self._workloads
+            if other is not run
+            for before, after in other.changes
+            if before.has_quota and not after.has_quota and before.cluster_queue in cohort
+            if run.track.created.n < after.n <= at.n
+        )
+        return max(found, key=lambda state: state.n, default=None)
+
     def queue_of(self, run: WorkloadRun, n: int) -> str:
         """The ClusterQueue that a Workload waits in after position n; empty if there is none."""
-        state = run.at(n)
-        local = self._local.get((run.track.namespace, "" if state is None else state.queue))
+        local = self._local.get((run.track.namespace, self._name_of_local(run, n)))
         return "" if local is None else str(get_path(local.at(n), "spec.clusterQueue", ""))
 
     def _moments(self, since: Moment) -> Iterator[Moment]:
@@ -68,6 +99,8 @@ class Queues:
         queue = self.queue_of(run, at.n)
         state = run.at(at.n)
         if not queue or state is None or not self._is_candidate(state, at):
+            return False
+        if not self._admits(run, queue, at.n):
             return False
         cohort = self._cohort(queue, at.n)
         for other in self._workloads:
@@ -85,6 +118,16 @@ class Queues:
             return False
         requeue_at_us = state.requeue_at_us
         return requeue_at_us is None or requeue_at_us - self._history.header.began_us <= at.t
+
+    def _admits(self, run: WorkloadRun, queue: str, n: int) -> bool:
+        """True if both queues of a Workload and all flavors are there, and none is deleted."""
+        local = self._local.get((run.track.namespace, self._name_of_local(run, n)))
+        tracks = [local, self._cluster.get(queue), *self._history.by_kind.get(_FLAVOR, ())]
+        objects = [{} if track is None else track.at(n) for track in tracks]
+        if not all(objects) or any(map(is_terminating, objects)):
+            return False
+        policies = (get_path(obj, "spec.stopPolicy", "None") for obj in objects[:2])
+        return all(policy == "None" for policy in policies)
 
     def _fits(self, asked: Usage, queue: str, cohort: Collection[str], n: int) -> bool:
         """True if it fits into what is left of the nominal quota of its queue, all of which is

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.history import Moment, Track
 from conformance.norm.view import ObjectRun
-from conformance.suites.kueue.api import PODS_READY_TIMEOUT
+from conformance.suites.kueue.api import IN_USE, PODS_READY_TIMEOUT
 from conformance.suites.kueue.back_off import BackOff
 from conformance.suites.kueue.kind import WorkloadState
 from conformance.suites.kueue.settings import SETTINGS, durations
@@ -17,7 +17,7 @@ from conformance.suites.kueue.view.amounts import Usage, asked_by
 from conformance.suites.kueue.view.job import JobRun
 from vocabulary.clock import Micros
 from vocabulary.history import Write
-from vocabulary.objects import controller_of, get_path
+from vocabulary.objects import controller_of, finalizers_of, get_path
 
 if TYPE_CHECKING:
     from conformance.suites.kueue.view.history import KueueHistory
@@ -166,11 +166,21 @@ class WorkloadRun(ObjectRun):
         """The first moment after another from which it need not be admitted any more: another
         Workload has taken the quota, it is deactivated, finished or deleted."""
         inactive = self.next(since, lambda each: not each.is_active)
-        return _first(inactive, self.gone(since), self.queues.taken(self, since))
+        queues = self.queues
+        closed, taken = queues.closed(self, since), queues.taken(self, since)
+        return _first(inactive, self.gone(since), closed, taken)
 
     def counts_less(self, state: Snapshot) -> Snapshot | None:
         """The first state after one whose count is lower."""
         return self.next(state, lambda each: each.count < state.count)
+
+    def let_go(self, since: Moment) -> Moment | None:
+        """The first moment after another from which on nothing of the controller keeps it, though
+        it is deleted."""
+        found = self.next(
+            since, lambda each: each.is_terminating and IN_USE not in finalizers_of(each.object)
+        )
+        return _first(found, self.track.removed)
 
     def gone(self, since: Moment) -> Moment | None:
         """The first moment after another at which it is finished or deleted."""

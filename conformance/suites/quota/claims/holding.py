@@ -1,0 +1,113 @@
+"""QL-001, 003, 006: nothing runs without quota, and quota is held while pods run."""
+
+from __future__ import annotations
+
+from conformance.norm import Obligations, met, undecided, violated
+from conformance.norm.words import listed, when
+from conformance.suites.kueue.view import Snapshot
+from conformance.suites.kueue.view.amounts import Usage
+from conformance.suites.quota.decisions import MATRIX, SIGNAL, STARTED_BY_OTHERS, USED
+from conformance.suites.quota.editions import MLBATCH, STRICT
+from conformance.suites.quota.judging import claim
+from conformance.suites.quota.sources import quotas, release, states
+from conformance.suites.quota.view import Holding, Step
+from conformance.suites.quota.view.holding import Cause
+from vocabulary.clock import SECOND
+
+
+@claim(
+    "QL-001",
+    quotas(5),
+    decision=(USED, SIGNAL, STARTED_BY_OTHERS),
+    armed_by="pod of a queued job that is bound to a node",
+)
+def nothing_runs_without_quota(holding: Holding) -> Obligations:
+    """The pods of a Workload MUST NOT use more than it reserves, at any moment."""
+    before: Step | None = None
+    for step in holding.steps:
+        excess = _excess(step.used, step.reserved)
+        if excess and not (before and _excess(before.used, before.reserved)):
+            if holding.was_started_by_others(step):
+                yield undecided(step, f"another client had started the job of {holding}")
+            elif holding.is_seen_late(step):
+                yield undecided(step, "the controller may have acted on what it saw before")
+            else:
+                yield violated(
+                    step,
+                    f"{when(step)}: pods of {holding} use {_told(step.used)}, and it reserves "
+                    f"{_told(step.reserved) or 'nothing'}.",
+                )
+        elif step.used and not excess:
+            yield met(step)
+        before = step
+
+
+@claim(
+    "QL-003",
+    release(1),
+    decision=(USED, MATRIX),
+    editions=(STRICT, MLBATCH),
+    armed_by="quota that was given back",
+)
+def release_follows_the_last_pod(holding: Holding) -> Obligations:
+    """Quota MUST NOT be given back before the last pod of the attempt is terminal, but for success
+    and for a deletion that orphans."""
+    for loss in holding.losses:
+        if loss.released is None or loss.cause in (Cause.SUCCESS, Cause.ORPHAN):
+            continue
+        running = loss.running_at(loss.released.n)
+        if not running:
+            yield met(loss.began, loss.released)
+            continue
+        yield violated(
+            loss.released,
+            f"{when(loss.released)}: {holding} gives its quota back after {loss.cause} at "
+            f"{when(loss.began)}, before {listed(running)} ended.",
+            loss.began,
+            *(pod.bound for pod in running),
+        )
+
+
+@claim("QL-006", states(3), armed_by="pod that replaces another one of the same admission")
+def quota_is_held_throughout_retries(holding: Holding) -> Obligations:
+    """Quota MUST be held throughout a retry: it MUST NOT be given back, nor the Workload queued
+    again, unless it is evicted, has ended or is deleted."""
+    for admitted in holding.workload.turns(lambda state: state.has_quota):
+        lost = _lost_without_cause(holding, admitted)
+        if lost is not None:
+            yield violated(
+                lost,
+                f"{when(lost)}: {holding} loses its quota, though its pods may still be replaced "
+                "in time, and it has not ended and is not deleted.",
+                admitted,
+            )
+            continue
+        released = holding.workload.next(admitted, lambda state: not state.has_quota)
+        retried = holding.retried_between(admitted, released)
+        if retried is not None:
+            yield met(admitted, retried)
+
+
+def _lost_without_cause(holding: Holding, admitted: Snapshot) -> Snapshot | None:
+    """The state in which an admission was evicted, or gave its quota back, for nothing."""
+    run = holding.workload
+    lost = run.next(admitted, lambda state: state.is_evicted or not state.has_quota)
+    if lost is None or lost.is_finished or lost.is_terminating or not lost.is_active:
+        return None
+    if lost.is_timed_out:
+        begin_us = lost.t - run.timeout_us + run.operator.timing.stamp_us + SECOND
+        unready = [state for state in run.turns(_is_unready) if admitted.n < state.n < lost.n]
+        return lost if unready and unready[-1].t > begin_us else None
+    return None if lost.is_evicted else lost
+
+
+def _is_unready(state: Snapshot) -> bool:
+    return state.is_admitted and not state.are_pods_ready
+
+
+def _excess(used: Usage, reserved: Usage) -> bool:
+    return any(value > reserved.get(name, 0) for name, value in used.items())
+
+
+def _told(usage: Usage) -> str:
+    return listed(f"{float(value):g} {name}" for name, value in sorted(usage.items()) if value)

@@ -1,0 +1,135 @@
+"""QL-004, 005, 007, 016: quota comes back, once, and is offered to others."""
+
+from __future__ import annotations
+
+from conformance.history.tracks import Instant
+from conformance.norm import Obligations, eventually, met, undecided, violated
+from conformance.norm.words import when
+from conformance.suites.quota.decisions import MATRIX, USED
+from conformance.suites.quota.judging import claim
+from conformance.suites.quota.sources import quotas, release, states
+from conformance.suites.quota.view import Holding, Loss
+from conformance.suites.quota.view.holding import Cause, reserved
+
+_STEPS = 3
+
+
+@claim(
+    "QL-004",
+    release(1),
+    decision=(USED, MATRIX),
+    armed_by="loss of quota whose last pod has ended",
+)
+def no_reservation_leaks(holding: Holding) -> Obligations:
+    """A reservation whose owner is gone or has ended, or that is evicted, MUST be given back within
+    three reactions of the moment from which it may go, also if no further event arrives."""
+    for loss in holding.losses:
+        since = _may_go(loss)
+        if since is None:
+            continue
+        if holding.history.others_were_down and loss.cause is Cause.EVICTION:
+            yield undecided(loss.began, "another controller, which says so, was down")
+            continue
+        yield eventually(
+            holding,
+            "the release of its quota",
+            since=since,
+            within_us=0,
+            happened=loss.released,
+            steps=_STEPS,
+            evidence=(loss.began,),
+        )
+
+
+def _may_go(loss: Loss) -> Instant | None:
+    """The moment from which nothing holds the quota any more; None while a pod runs."""
+    if loss.cause in (Cause.SUCCESS, Cause.ORPHAN):
+        return Instant(loss.began.n, loss.began.t)
+    running = loss.running_at(loss.began.n)
+    if not running and not any(pod.bound.n > loss.began.n for pod in loss.pods):
+        return Instant(loss.began.n, loss.began.t)
+    end = loss.last_pod_end
+    if end is None:
+        return None
+    last = max(loss.began, end, key=lambda moment: moment.n)
+    return Instant(last.n, last.t)
+
+
+@claim("QL-005", states(3), armed_by="admission that was given back")
+def quota_is_given_back_once(holding: Holding) -> Obligations:
+    """A reservation MUST stay as it was admitted until it is given back, less the pods that may be
+    reclaimed."""
+    for before, after in holding.workload.changes:
+        if not (before.has_quota and after.has_quota):
+            if before.has_quota:
+                yield met(after)
+            continue
+        if before.assignments != after.assignments:
+            yield violated(
+                after,
+                f"{when(after)}: {holding} reserves {dict(reserved(after))} instead of "
+                f"{dict(reserved(before))} without having given it back.",
+                before,
+            )
+
+
+@claim("QL-007", quotas(4), armed_by="release while another Workload waits that then fits")
+def freed_quota_is_offered(holding: Holding) -> Obligations:
+    """A Workload that waits, fits once quota was given back, and is the first in order MUST be
+    admitted within three reactions of that."""
+    run, queues = holding.workload, holding.workload.queues
+    for state in run.turns(lambda each: not each.has_reservation and each.is_active):
+        candidate = queues.first_from(run, state)
+        freed = None if candidate is None else queues.freed_at(run, candidate)
+        if candidate is None or freed is None:
+            continue
+        yield eventually(
+            holding,
+            "its admission once quota was given back",
+            since=candidate,
+            within_us=0,
+            happened=run.next(state, lambda each: each.has_reservation and not each.is_evicted),
+            unless=run.overtaken(candidate),
+            steps=_STEPS,
+            evidence=(freed,),
+        )
+
+
+@claim(
+    "QL-016",
+    states(5),
+    decision=MATRIX,
+    armed_by="Workload whose job is gone",
+)
+def orphans_hold_nothing(holding: Holding) -> Obligations:
+    """A Workload whose job is gone MUST NOT reserve quota again, and MUST be finished or deleted
+    within three reactions of the moment from which its quota may go."""
+    owner = holding.owner
+    gone = None if owner is None else owner.removed
+    if gone is None:
+        return
+    seen_us = holding.operator.timing.latency_us
+    for admitted in holding.workload.admissions:
+        if admitted.n > gone.n and admitted.t > gone.t + seen_us:
+            yield violated(
+                admitted,
+                f"{when(admitted)}: {holding} reserves quota, and its job is gone since "
+                f"{when(gone)}.",
+                gone,
+            )
+    running = [pod for pod in holding.pods if pod.uses_at(gone.n, terminating=True)]
+    ends = [pod.ended for pod in running]
+    known = [end for end in ends if end is not None]
+    if len(known) < len(ends):
+        return
+    last = max([gone, *known], key=lambda moment: moment.n)
+    ended = holding.workload.next(gone, lambda state: state.is_finished)
+    yield eventually(
+        holding,
+        "its end",
+        since=Instant(last.n, last.t),
+        within_us=0,
+        happened=ended or holding.workload.let_go(gone),
+        steps=_STEPS + 1,
+        evidence=(gone,),
+    )

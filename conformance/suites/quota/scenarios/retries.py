@@ -1,0 +1,29 @@
+"""Retries under quota."""
+
+from __future__ import annotations
+
+from chaos.choice import PodChoice
+from chaos.faults import KillPod
+from conformance.scenario_type import scenario
+from conformance.suites.kueue.handle import QueuedJob, job, queue
+from conformance.world import World
+from vocabulary.clock import MINUTE, SECOND
+from vocabulary.objects import with_path
+
+
+@scenario(arms=["QL-005", "QL-006"], kills="lost-readiness-evicts-at-once")
+def pod_of_a_job_is_replaced(world: World) -> None:
+    """A Job whose pod fails keeps its quota while the pod is replaced, and another one waits."""
+    queue(world, quota={"cpu": "2"})
+    made = with_path(job("a", pods=2), "spec.backoffLimit", 3)
+    its = QueuedJob.submit(world, made, "run forever")
+    world.until(its.is_ready())
+    other = QueuedJob.of(world, "next", "run 30s", pods=2)
+    world.until(other.waits())
+    world.wait(30 * SECOND)
+    world.inject(KillPod(pod=PodChoice(owner="a", which="first"), exit_code=1))
+    world.wait(2 * MINUTE)
+    world.inject(KillPod(pod=PodChoice(owner="a", which="all"), exit_code=0))
+    world.until(its.is_finished())
+    world.until(other.is_finished())
+    world.wait(30 * SECOND)

@@ -1,0 +1,248 @@
+"""One Workload with its pods: what it reserves and what they use, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from conformance.history import Moment, Track
+from conformance.norm.view import ObjectRun
+from conformance.suites.kueue.view import Snapshot, WorkloadRun
+from conformance.suites.kueue.view.amounts import Usage
+from conformance.suites.quota.editions import holds_until_terminal
+from conformance.suites.quota.view.pods import PodSpan
+from vocabulary.history import Write
+from vocabulary.objects import controller_of, get_path, is_terminating
+from vocabulary.quantities import parse_quantity
+
+if TYPE_CHECKING:
+    from conformance.suites.quota.view.history import QuotaHistory
+
+
+class Cause(StrEnum):
+    """A way to lose quota, as a history shows it."""
+
+    EVICTION = "eviction"
+    SUCCESS = "success"
+    FAILURE = "failure"
+    DELETION = "deletion of the owner"
+    ORPHAN = "deletion of the owner that orphans"
+
+
+@dataclass(frozen=True)
+class Step:
+    """The amounts used and reserved from one position on."""
+
+    write: Write
+    used: Usage
+    reserved: Usage
+
+    @property
+    def n(self) -> int:
+        return self.write.n
+
+    @property
+    def t(self) -> int:
+        return self.write.t
+
+
+@dataclass(frozen=True)
+class Loss:
+    """An admission that ended."""
+
+    admitted: Snapshot
+    began: Moment
+    """The moment from which quota had to be given back, as far as its cause goes."""
+    released: Moment | None
+    """The moment at which it was; None: it was not."""
+    cause: Cause
+    pods: tuple[PodSpan, ...]
+    """The pods that ran under it."""
+
+    @property
+    def last_pod_end(self) -> Moment | None:
+        """The end of the last of its pods; None while one of them runs, or if there was none."""
+        ends = [pod.ended for pod in self.pods]
+        known = [end for end in ends if end is not None]
+        if not known or len(known) < len(ends):
+            return None
+        return max(known, key=lambda end: end.n)
+
+    def running_at(self, n: int) -> list[PodSpan]:
+        """Its pods that run after a position, terminating ones included."""
+        return [pod for pod in self.pods if pod.uses_at(n, terminating=True)]
+
+
+class Holding(ObjectRun):
+    """One Workload's reservations and its pods."""
+
+    def __init__(self, view: QuotaHistory, workload: WorkloadRun) -> None:
+        super().__init__(view, workload.track)
+        self.workload = workload
+        self._view = view
+        self.holds_until_terminal = holds_until_terminal(view.edition)
+
+    @cached_property
+    def pods(self) -> tuple[PodSpan, ...]:
+        """The pods at the root of whose owners is its job."""
+        return tuple(pod for pod in self._view.pods if self.owner_uid in pod.roots)
+
+    @property
+    def owner(self) -> Track | None:
+        """The job that it stands for."""
+        return self.history.tracks.get(self.owner_uid)
+
+    @cached_property
+    def owner_uid(self) -> str:
+        return str((controller_of(self.track.first) or {}).get("uid", ""))
+
+    def reserved_at(self, n: int) -> Usage:
+        """Its reservation after position n, less the pods that may be reclaimed."""
+        state = self.workload.at(n)
+        if state is None or not state.has_quota:
+            return {}
+        return reserved(state)
+
+    def used_at(self, n: int) -> Usage:
+        """The usage of its pods after position n; where quota goes back by a signal, those that are
+        terminating do not count."""
+        total: dict[str, Fraction] = {}
+        for pod in self.pods:
+            if pod.uses_at(n, terminating=self.holds_until_terminal):
+                for name, value in pod.usage.items():
+                    total[name] = total.get(name, Fraction(0)) + value
+        return total
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """Each write at which what is used or reserved may have changed."""
+        writes: dict[int, Write] = {state.n: state.write for state in self.workload.snapshots}
+        if self.track.removed is not None:
+            writes[self.track.removed.n] = self.track.removed
+        for pod in self.pods:
+            for write in (pod.bound, pod.ended, pod.deleted):
+                if write is not None:
+                    writes[write.n] = write
+        return tuple(
+            Step(writes[n], self.used_at(n), self.reserved_at(n))
+            for n in sorted(writes)
+            if self._is_in_charge(n)
+        )
+
+    def _is_in_charge(self, n: int) -> bool:
+        """True if the job has no other Workload at a position; one that is gone has been until the
+        next one is created."""
+        others = [each for each in self._view.of_owner(self.owner_uid) if each is not self.track]
+        begun = [each.created.n for each in others if each.created.n <= n]
+        later = [at for at in begun if at > self.track.created.n]
+        return not later and (self.track.created.n <= n or not begun)
+
+    def is_seen_late(self, step: Step) -> bool:
+        """True if a fault may have shown the controller older states than its latency explains."""
+        timing = self.operator.timing
+        return timing.seen_us(step.t) < step.t - timing.latency_us
+
+    def was_started_by_others(self, step: Step) -> bool:
+        """True if another client had set its job running, later than the controller can have seen
+        at that step."""
+        owner = self.owner
+        if owner is None:
+            return False
+        for before, after in zip(owner.versions, owner.versions[1:], strict=False):
+            was, is_now = (get_path(each.object, "spec.suspend") for each in (before, after))
+            if was and not is_now and after.n <= step.n and not self.operator.is_by(after.actor):
+                due_us = self.operator.timing.due_us(after.t, 0)
+                if due_us is None or step.t <= due_us:
+                    return True
+        return False
+
+    def retried_between(self, since: Moment, until: Moment | None) -> Moment | None:
+        """The binding of a pod in a span in which another one had ended before."""
+        pods = [
+            pod
+            for pod in self.pods
+            if pod.bound.n > since.n and (until is None or pod.bound.n < until.n)
+        ]
+        ends = [pod.ended.n for pod in pods if pod.ended is not None]
+        return next((pod.bound for pod in pods if ends and pod.bound.n > min(ends)), None)
+
+    @cached_property
+    def losses(self) -> tuple[Loss, ...]:
+        """Each admission that ended, or has to end."""
+        return tuple(self._losses())
+
+    def _losses(self) -> Iterator[Loss]:
+        for admitted in self.workload.turns(lambda state: state.has_quota):
+            released = self.workload.next(admitted, lambda state: not state.has_quota)
+            until = released or self.track.removed
+            began = self._began(admitted, until)
+            if began is None:
+                continue
+            cause, moment = began
+            pods = [
+                pod
+                for pod in self.pods
+                if (until is None or pod.bound.n < until.n)
+                and (pod.ended is None or pod.ended.n > admitted.n)
+            ]
+            yield Loss(admitted, moment, until, cause, tuple(pods))
+
+    def _began(self, admitted: Snapshot, until: Moment | None) -> tuple[Cause, Moment] | None:
+        """The first of the causes for which quota has to go, and its moment."""
+        found: list[tuple[Cause, Moment]] = []
+        evicted = self.workload.next(admitted, lambda state: state.is_evicted)
+        if evicted is not None:
+            found.append((Cause.EVICTION, evicted))
+        owner = self.owner
+        if owner is not None:
+            for version in owner.versions:
+                if version.n > admitted.n:
+                    found += _ends(version)
+            if owner.removed is not None and owner.removed.n > admitted.n:
+                found.append((Cause.DELETION, owner.removed))
+        orphaned = self.workload.next(admitted, lambda state: controller_of(state.object) is None)
+        if orphaned is not None:
+            found.append((Cause.ORPHAN, orphaned))
+        deleted = self.workload.next(admitted, lambda state: state.is_terminating)
+        if deleted is not None:
+            found.append((Cause.DELETION, deleted))
+        first = min(found, key=lambda each: each[1].n, default=None)
+        if first is None or (until is not None and first[1].n > until.n):
+            return None if until is None else (Cause.EVICTION, until)
+        if first[0] is Cause.DELETION and orphaned is not None:
+            return Cause.ORPHAN, first[1]
+        return first
+
+
+def reserved(state: Snapshot) -> Usage:
+    """The reservation of an admission, less the pods that may be reclaimed."""
+    reclaimable = {
+        str(each.get("name")): int(each.get("count", 0))
+        for each in get_path(state.object, "status.reclaimablePods") or ()
+    }
+    total: dict[str, Fraction] = {}
+    for each in state.assignments:
+        count = int(each.get("count", 1))
+        left = max(0, count - reclaimable.get(str(each.get("name")), 0))
+        for name, value in (each.get("resourceUsage") or {}).items():
+            part = parse_quantity(value) * left / count if count else Fraction(0)
+            total[name] = total.get(name, Fraction(0)) + part
+    return total
+
+
+def _ends(version: Write) -> Iterator[tuple[Cause, Moment]]:
+    obj = version.object or {}
+    conditions = {
+        each.get("type"): each.get("status") for each in get_path(obj, "status.conditions") or ()
+    }
+    phase = get_path(obj, "status.phase")
+    if phase == "Succeeded" or "True" in (conditions.get("Complete"), conditions.get("Completed")):
+        yield Cause.SUCCESS, version
+    elif phase == "Failed" or conditions.get("Failed") == "True":
+        yield Cause.FAILURE, version
+    if is_terminating(obj):
+        yield Cause.DELETION, version
