@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -109,6 +111,20 @@ class Ruled:
 def refused_definition(spec: dict[str, Any]) -> list[tuple[str, str]]:
     request = Create(CUSTOM_RESOURCE_DEFINITION, definition(spec))
     return causes(Cluster().refused(request))
+
+
+def test_the_library_is_loaded_with_the_first_rule() -> None:
+    code = (
+        "import sys\n"
+        "from tests.simulated_api.test_rules import INTEGER, Ruled, objects\n"
+        "library = 'cel_expr_python'\n"
+        "Ruled(objects(size=INTEGER)).created({'size': 1})\n"
+        "before = library in sys.modules\n"
+        "Ruled(objects('self.size > 1', size=INTEGER))\n"
+        "print(before, library in sys.modules)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout == "False True\n"
 
 
 def test_a_rule_refuses_objects_with_its_message_and_passes_others() -> None:
