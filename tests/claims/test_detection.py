@@ -86,6 +86,24 @@ def test_pods_that_vanish_unnoticed_are_a_violation() -> None:
     assert_fails("AW-021", story, at=last(story))
 
 
+@pytest.mark.parametrize(("succeeded", "deleted"), [(10, 30), (31, 30)])
+def test_a_deleted_pod_that_a_finalizer_holds_is_missed_unless_it_had_succeeded_before(
+    succeeded: float, deleted: float
+) -> None:
+    story = started(job("a-job", pods=2))
+    name = first_pod(story)
+    for at in sorted((succeeded, deleted)):
+        if at == succeeded:
+            story.at(at).becomes(name, "Succeeded")
+        else:
+            story.at(at).deletes(f"Pod/{name}", by="user", held_by=["example.com/hold"])
+    story.at(200).ends()
+    if succeeded < deleted:
+        assert_unarmed("AW-021", story)
+    else:
+        assert_fails("AW-021", story, at=last(story))
+
+
 def test_pods_that_vanish_early_may_be_missed_when_the_admission_grace_period_is_over() -> None:
     story = started(job("a-job", pods=2), annotations={"failureGracePeriodDuration": "0s"})
     story.at(30).vanishes(f"Pod/{first_pod(story)}", by="garbage-collector")

@@ -38,11 +38,13 @@ class Health(NamedTuple):
     n: int
     t: Micros
     present_least: int = 0
-    """Pods that exist: neither Failed nor terminating, at the least. At the least, those that a
-    component has beyond its expected number stand for none of another's, either."""
+    """Pods that exist: neither Failed nor terminating, at the least, unless they had succeeded
+    before their deletion. At the least, those that a component has beyond its expected number stand
+    for none of another's, either."""
     present_most: int = 0
     running_least: int = 0
-    """Pods that run or have succeeded: terminating ones and surplus ones left out, at the least."""
+    """Pods that run or have succeeded: terminating ones, but for those that had succeeded before,
+    and surplus ones left out, at the least."""
     running_most: int = 0
     failed_all: int = 0
     """Failed pods, also those that their Job has replaced."""
@@ -237,7 +239,10 @@ class HealthSweep:
         failed, succeeded = phase == "Failed", phase == "Succeeded"
         runs = phase in ("Running", "Succeeded")
         key, name = self._label
-        counts_surely = not terminating and labels_of(obj).get(key) == name
+        old = self._pods.get(uid)
+        had_succeeded = succeeded and old is not None and old.succeeded and not old.fading
+        stays = had_succeeded or not terminating
+        counts_surely = stays and labels_of(obj).get(key) == name
         watched = self._autopilot.monitors and taints and phase == "Running"
         return _Pod(
             counts=(not failed and counts_surely, 1, runs and counts_surely, runs, failed),
