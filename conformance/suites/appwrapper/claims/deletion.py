@@ -31,11 +31,12 @@ from conformance.suites.appwrapper.claims.timed import (
     no_later,
     obligations,
 )
-from conformance.suites.appwrapper.decisions import A9, A21
+from conformance.suites.appwrapper.decisions import A9, A19, A21
 from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.sources import overview, progress_guarantees
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.deletions import DeleteRequest, Deletion
+from conformance.suites.appwrapper.view.late_pods import was_made_for_the_gone
 from vocabulary.clock import SECOND, Micros
 from vocabulary.objects import controller_of, get_path, is_terminating
 
@@ -45,19 +46,22 @@ NOT_FOUND: Final = 404
 @claim(
     "AW-007",
     overview(6),
-    decision=A21,
+    decision=(A19, A21),
     armed_by="deletion of a workload's resources was due",
 )
 def deletion_always_succeeds(aw: AppWrapperRun) -> Obligations:
     """A deletion that is due MUST begin, MUST make progress, and MUST end with all pods and
     resources of the workload removed."""
     for deletion in aw.deletions:
-        if deletion.hit:
+        hit = [track for track in deletion.hit if not was_made_for_the_gone(aw, track)]
+        if hit:
+            gone = deletion.gone_of(hit)
             yield removed(
                 aw,
                 f"the end of the deletion for {deletion.cause}",
                 deletion,
-                unless=earliest(deletion.end, aw.removed) if deletion.gone is None else None,
+                gone,
+                unless=earliest(deletion.end, aw.removed) if gone is None else None,
             )
 
 

@@ -130,7 +130,7 @@ def held_by_others(aw: AppWrapperRun, tracks: Sequence[Track]) -> Hold:
 
 
 def removed(
-    aw: AppWrapperRun, what: str, deletion: Deletion, *, unless: Moment | None
+    aw: AppWrapperRun, what: str, deletion: Deletion, gone: Moment | None, *, unless: Moment | None
 ) -> Obligation:
     """Everything must be removed once the deletion is due, forcefully if need be."""
     return _in_time(
@@ -138,7 +138,7 @@ def removed(
         what,
         deletion,
         since=deletion.begin,
-        happened=deletion.gone,
+        happened=gone,
         plus_us=delay_of(aw, deletion),
         unless=unless,
         steps=REMOVAL_STEPS,

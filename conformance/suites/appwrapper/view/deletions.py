@@ -86,6 +86,7 @@ class Deletion:
     """
 
     __slots__ = (
+        "_end_n",
         "begin",
         "cause",
         "deletable",
@@ -126,7 +127,8 @@ class Deletion:
             for track in components
             if track.exists_at(begin.n) and not is_terminating(track.at(begin.n))
         ]
-        self.gone = self._gone(begin, end_n)
+        self._end_n = end_n
+        self.gone = self.gone_of(self.hit)
         self.previous = (
             previous
             if previous is not None
@@ -136,11 +138,12 @@ class Deletion:
             else None
         )
 
-    def _gone(self, begin: Moment, end_n: int) -> Moment | None:
-        gone: Moment = begin
-        for track in self.hit:
+    def gone_of(self, tracks: Iterable[Track]) -> Moment | None:
+        """The moment in the episode at which none of these was left; None if that was not seen."""
+        gone: Moment = self.begin
+        for track in tracks:
             removed = track.removed
-            if removed is None or removed.n >= end_n:
+            if removed is None or removed.n >= self._end_n:
                 return None
             if removed.n > gone.n:
                 gone = removed
