@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 import pytest
 
 from conformance.norm import Judging, Obligations, undecided
@@ -12,6 +14,7 @@ from tests.claims.judging import assert_fails, assert_passes, verdict_of
 from tests.claims.stories import started
 from tests.claims.story import Story
 from tests.claims.templates import job
+from vocabulary.objects import with_path
 
 CITING = ("AW-013", "AW-014", "AW-015", "INV-1", "INV-2", "AW-054")
 REQUEST_SECONDS = 0.1
@@ -70,6 +73,48 @@ def test_a_pod_that_comes_when_nothing_is_deployed_decides_nothing() -> None:
     owner_gone["metadata"] = {**owner_gone["metadata"], "name": "later"}
     story.at(60).creates(owner_gone, by="job-controller")
     assert "decision A19" in assert_passes("INV-1", story).because
+
+
+def failed(made_at: float, **pod: float) -> Story:
+    """All is said to be gone at t=23; another pod that the Job made is gone at t=5001 only.
+
+    `stripped`, `back`: when a user takes its label and its owner off, and puts the label back.
+    """
+    story = started(job("a-job"))
+    owner = story.owner("Job/a-job")
+    (key,) = (key for key in story.stored if key.startswith("Pod/"))
+    made = {**story.stored[key], "metadata": {**story.stored[key]["metadata"], "name": "late"}}
+    made["metadata"]["ownerReferences"] = [owner]
+
+    def relabel(**labels: str) -> None:
+        story.changes(with_path(story.stored["Pod/late"], "metadata.labels", labels), by="user")
+
+    moments = {
+        made_at: lambda: story.creates(made, by="job-controller"),
+        20: lambda: story.enters("Failed", DeletingResources="True"),
+        20.1: lambda: story.deletes("Job/a-job", gone=True),
+        22: lambda: story.vanishes(key),
+        23: lambda: story.enters("Failed", ResourcesDeployed="False", QuotaReserved="False"),
+        5001: lambda: story.vanishes("Pod/late"),
+    }
+    if pod:
+        moments[pod["stripped"]] = relabel
+        moments[pod["back"]] = lambda: relabel(**made["metadata"]["labels"])
+    for at, happens in sorted(moments.items(), key=itemgetter(0)):
+        story.at(at)
+        happens()
+    return story.ends()
+
+
+def test_a_pod_that_comes_when_all_is_gone_does_not_prolong_the_deletion() -> None:
+    assert_passes("AW-007", failed(made_at=5000))
+    assert verdict_of("AW-007", failed(made_at=19)).violations
+
+
+@pytest.mark.parametrize("claim", ["AW-013", "AW-014", "AW-015", "INV-1", "INV-2"])
+def test_a_pod_out_of_sight_when_all_was_said_to_be_gone_decides_nothing(claim: str) -> None:
+    assert not verdict_of(claim, failed(made_at=19, stripped=21, back=24)).violations
+    assert verdict_of(claim, failed(made_at=19, stripped=21, back=22.5)).violations
 
 
 def test_a_pod_of_an_owner_that_still_stands_is_a_violation() -> None:

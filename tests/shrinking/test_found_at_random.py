@@ -634,6 +634,42 @@ faults:
 - kill_pod: {pod: {}}
   when: {at: 15s}
 """,
+    "a pod made for a Deployment that was long gone prolonged the deletion that was over": """\
+seed: 2667494758
+scenario: appwrapper/job-shapes/one-of-many-pods-is-not-replaced
+scale: {nodes: 1, replicas: 3}
+faults:
+- pause: {actor: replicaset-controller}
+  when: {after: commit, event: updated, kind: Pod, labels: workload.codeflare.dev/appwrapper=a}
+""",
+    "a pod without its labels while all else went was there again when they were put back": """\
+seed: 3973132761
+scenario: appwrapper/parameters/warmup-grace-period-of-the-operator
+scale: {nodes: 1, components: [a-0, added-0]}
+workload: {appwrapper: a, beside: {kind: Deployment, name: added-0}}
+faults:
+- tamper: {kind: Pod, name: {}}
+  when:
+    after: commit
+    event: updated
+    kind: Pod
+    labels: workload.codeflare.dev/appwrapper=a
+    occurrence: 4
+  for: 1s
+""",
+    "a pod that had succeeded before its deletion was missed while a finalizer held it": """\
+seed: 2713595173
+scenario: appwrapper/job-shapes/job-does-all-its-work/fewer-completions
+scale: {replicas: 1}
+exhaustive: true
+faults:
+- pause: {actor: job-controller}
+  when: {at: 1s}
+- node_not_ready: {node: {hosting: {appwrapper: a}}}
+  when: {at: 150s}
+- kill_pod: {pod: {appwrapper: a, phase: Running, which: all}, exit_code: 0}
+  when: {injection: 1}
+""",
 }
 
 HELD_BACK = """\

@@ -161,7 +161,11 @@ class AppWrapperRun:
         return [track for track in labelled if from_n < track.created.n < until_n]
 
     def _keeps_its_label(self, pod: Track) -> bool:
-        return labels_of(pod.last).get(self.history.profile.label) == self.name
+        """True if it has its label in the end, and had it whenever all was said to be gone."""
+        label = self.history.profile.label
+        said = (pod.version_at(turn.n) for turn in self.turns(RESOURCES_DEPLOYED, "False"))
+        seen = [pod.last, *(version.object or {} for version in said if version is not None)]
+        return all(labels_of(each).get(label) == self.name for each in seen)
 
     def _is_foreign(self, pod: Track) -> bool:
         """True if another client made it, himself or by way of what Kubernetes made for him.
