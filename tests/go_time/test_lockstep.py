@@ -112,7 +112,7 @@ def test_alone_it_takes_the_same_spans_and_asks_only_when_something_is_seen(
     ("least_us", "ticks_us", "printed"),
     [
         (0, 0, "24h0m0s 864000 12h0m30.5s"),
-        (SECOND, 0, f"24h0m0s {FAST + 86_390} 12h0m31s"),
+        (SECOND, 0, f"24h0m1s {FAST + 86_391} 12h0m30.5s"),
         (SECOND, 60 * SECOND, f"24h0m31s {FAST + 1_441} 12h0m30.5s"),
     ],
 )

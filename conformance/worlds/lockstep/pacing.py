@@ -71,6 +71,7 @@ class Pacing:
 
     def __init__(self, loop: Loop) -> None:
         self.page = TimePage(loop.now_us)
+        self.page.allow(loop.now_us, 0, LEAST_POLL_US, TICKS_US)
         self._loop = loop
         self._poll = select.epoll()
         self._readers: dict[int, Callable[[], None]] = {}

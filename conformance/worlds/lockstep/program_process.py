@@ -28,7 +28,7 @@ from fixtures.go_time.work import is_at_rest
 from fixtures.simulated.api_server import ApiServer
 from fixtures.simulated.loop import Loop, Timer
 from fixtures.simulated.serve.requests import Call
-from vocabulary.clock import SECOND
+from vocabulary.clock import SECOND, Micros
 from vocabulary.errors import ApiError
 
 _GARBAGE: Final = {"GOGC": "off", "GOMEMLIMIT": "400MiB"}
@@ -271,15 +271,14 @@ class ProgramProcess:
             self.serving.receive(connection, call)
             if self._process is not process:  # a fault that this set off has ended it
                 return
-        due_us = self.pacer.next_due_us
+        due_us = self._next_wake_us()
         if self._wake is not None:
             if self._wake.at_us == due_us and self._wake.callback is not None:
                 return
             self._wake.cancel()
             self._wake = None
         if due_us is not None:
-            least_us = 1 if self.fast_wakes_left else LEAST_POLL_US
-            self._wake = self._loop.call_at(max(due_us, self._loop.now_us + least_us), self._is_due)
+            self._wake = self._loop.call_at(due_us, self._is_due)
 
     def ended(self) -> None:
         """It has ended by itself."""
@@ -299,6 +298,17 @@ class ProgramProcess:
         self._on_end(self.name, EndedError(f"it ended with {code}; {self.last_words}"))
 
     # Inside.
+
+    def _next_wake_us(self) -> Micros | None:
+        """When to wake it next: one that only polls is slowed, but not for what it has set for long
+        ahead."""
+        due_us, far_us = self.pacer.next_due_us, self.pacer.next_far_us
+        if due_us is None:
+            return None
+        if self.fast_wakes_left:
+            return max(due_us, self._loop.now_us + 1)
+        slowed_us = max(due_us, self._loop.now_us + LEAST_POLL_US)
+        return slowed_us if far_us is None else max(min(slowed_us, far_us), self._loop.now_us + 1)
 
     def _end_stopped(self, process: subprocess.Popen[bytes]) -> None:
         """Its time to end in is over."""
