@@ -1,0 +1,105 @@
+"""Released Kueue on the simulated cluster: what both are convicted of, and what they keep."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.history import History
+from conformance.norm.verdict import Outcome
+from conformance.profiles.choosing import simulated
+from conformance.profiles.program import ProgramMissingError
+from conformance.report.run_result import RunResult
+from conformance.running.repeated import difference_between
+from conformance.running.runner import run_one
+from conformance.scenario_type import Scenario
+from conformance.scenarios import SCENARIOS
+from conformance.suites.kueue.api import KEP, RELEASED
+from conformance.suites.kueue.handle import QueuedJob, queue
+from conformance.suites.kueue.view import KueueHistory
+from conformance.world import World
+from vocabulary.clock import MILLISECOND, MINUTE, SECOND
+
+pytestmark = pytest.mark.slow
+
+EDITIONS = {"kueue-v0.6.2": KEP, "kueue-v0.12.3": RELEASED, "kueue-v0.19.2": RELEASED}
+
+
+def written_to_in_its_fifth_back_off(world: World) -> None:
+    queue(world)
+    its = QueuedJob.of(world, "a", "never ready")
+    world.until(its.was_requeued(5))
+    world.until(its.has_released())
+    world.wait(SECOND)
+    its.annotate("example.com/note", "seen")
+    world.wait(2 * world.durations.maximum_us)
+    its.delete()
+
+
+WRITTEN_TO = Scenario(
+    id="kueue/requeuing/written-to",
+    title="A Workload is annotated during its fifth back-off.",
+    arms=("KQ-016",),
+    steps=written_to_in_its_fifth_back_off,
+    folder=Path(__file__).parent,
+    roles=("kueue",),
+)
+
+
+def repeated_run(release: str, scenario: Scenario) -> RunResult:
+    """The run, which a second one has repeated byte for byte."""
+    try:
+        released = simulated(release, "kueue")
+    except ProgramMissingError as missing:
+        pytest.skip(str(missing))
+    first, second = (
+        run_one(scenario, {"kueue": released}, 1, None, "", EDITIONS[release]) for _ in range(2)
+    )
+    assert difference_between(first, second) == ""
+    return first
+
+
+def violated(run: RunResult) -> set[str]:
+    return {each.claim for each in run.verdicts if each.outcome is Outcome.FAILED}
+
+
+def verdict(run: RunResult, claim: str) -> Outcome:
+    return next(each.outcome for each in run.verdicts if each.claim == claim)
+
+
+@pytest.mark.parametrize("release", EDITIONS)
+def test_its_pods_are_never_ready(release: str) -> None:
+    run = repeated_run(release, SCENARIOS["kueue/requeuing/pods-are-never-ready"])
+    assert run.error == ""
+    assert violated(run) == set()
+    assert verdict(run, "KQ-006") is Outcome.PASSED
+
+
+@pytest.mark.parametrize("release", EDITIONS)
+def test_it_acts_on_its_timers_when_they_are_due_however_often_it_polls(release: str) -> None:
+    run = repeated_run(release, SCENARIOS["kueue/requeuing/pods-are-never-ready"])
+    history = History(run.header, run.entries)
+    (its,) = KueueHistory(history).subjects
+    assert its.timeouts
+    for each in its.timeouts:
+        began_us = max(state.t for state in its.admissions if state.n < each.n)
+        assert began_us // SECOND * SECOND <= each.t - 5 * MINUTE < began_us + 100 * MILLISECOND
+
+
+@pytest.mark.parametrize(
+    ("release", "outcome"),
+    [
+        ("kueue-v0.6.2", Outcome.FAILED),
+        ("kueue-v0.12.3", Outcome.PASSED),
+        ("kueue-v0.19.2", Outcome.PASSED),
+    ],
+)
+def test_one_that_is_written_to_in_its_back_off(release: str, outcome: Outcome) -> None:
+    assert verdict(repeated_run(release, WRITTEN_TO), "KQ-016") is outcome
+
+
+def test_one_that_is_reactivated_after_the_limit_is_never_requeued() -> None:
+    """Kueue #14870."""
+    run = repeated_run("kueue-v0.19.2", SCENARIOS["kueue/requeuing/limit-is-reached"])
+    assert violated(run) == {"KQ-036"}
