@@ -42,7 +42,6 @@ from vocabulary.errors import ApiError
 from vocabulary.kinds import POD, Kind
 from vocabulary.objects import (
     Object,
-    controller_of,
     get_path,
     is_terminating,
     labels_of,
@@ -62,7 +61,9 @@ class JobController:
 
     def __init__(self, integration: Integration, office: Office) -> None:
         self.name: Final = integration.prefix
-        self.watches: Final = (integration.kind, WORKLOAD, POD, CLUSTER_QUEUE, LOCAL_QUEUE)
+        self.watches: Final = tuple(
+            dict.fromkeys((*integration.watches, WORKLOAD, POD, CLUSTER_QUEUE, LOCAL_QUEUE))
+        )
         self._integration = integration
         self._office = office
         self._writes = OwnWrites()
@@ -78,16 +79,18 @@ class JobController:
     ) -> Iterable[Key]:
         """The job itself, or the one that a Workload stands for, or that of a pod's Workload, or
         those that hold quota of a queue."""
-        if kind == self._integration.kind:
-            return (key_of(obj),)
         if kind == WORKLOAD:
-            return self._owner(old or obj)
+            return self._of(Workload(old or obj))
         if kind in (CLUSTER_QUEUE, LOCAL_QUEUE):
             return self._stopped_by(kind, obj)
-        if kind != POD:
-            return ()
-        workload = caches[WORKLOAD].get(namespace_of(obj), labels_of(obj).get(OF_WORKLOAD, ""))
-        return () if workload is None else self._owner(workload)
+        keys: list[Key] = []
+        if kind in self._integration.watches:
+            keys += filter(None, (self._integration.job_of(obj),))
+        if kind == POD:
+            name = labels_of(obj).get(OF_WORKLOAD, "")
+            workload = caches[WORKLOAD].get(namespace_of(obj), name)
+            keys += () if workload is None else self._of(Workload(workload))
+        return dict.fromkeys(keys)
 
     def _stopped_by(self, kind: Kind, queue: Object) -> Iterable[Key]:
         """The jobs that hold quota of a queue which is drained."""
@@ -97,13 +100,14 @@ class JobController:
         name = get_path(queue, "spec.clusterQueue", "") if is_local else name_of(queue)
         for each in self._office.books.holders.get(name, {}).values():
             if not is_local or each.queue == key_of(queue):
-                yield from self._owner(each.object)
+                yield from self._of(each)
 
-    def _owner(self, workload: Object) -> tuple[Key, ...]:
-        if self._office.kind_of_owner(workload) != self._integration.kind:
+    def _of(self, workload: Workload) -> tuple[Key, ...]:
+        """The job that a Workload stands for, if it is of this kind."""
+        kind = self._integration.kind
+        if workload.owner is None or workload.owner[:2] != (kind.api_version, kind.kind):
             return ()
-        owner = controller_of(workload) or {}
-        return (Key(namespace_of(workload), str(owner["name"])),)
+        return (workload.owner[2],)
 
     def reconcile(self, key: Key, now_us: Micros) -> Reconcile:
         del now_us
@@ -125,14 +129,15 @@ class _Pass:
     job: Object = field(default_factory=dict)
 
     def run(self) -> Reconcile:
-        cached = yield from read(self.integration.kind, *self.key, live=False)
+        known = self.office.books.of_job(self.integration.kind, self.key)
+        cached = yield from self.integration.find(self.key, known[0].object if known else None)
         if cached is None:
             self.writes.forget(self.key)
         else:
             self.job = self.writes.later(self.key, cached)
         is_managed = cached is not None and (yield from self.office.is_managed(self.job))
         workload = None
-        for each in self.office.books.of_job(self.integration.kind, self.key):
+        for each in known:
             is_its = is_managed and each.owner_uid == uid_of(self.job)
             if is_its and workload is None:
                 workload = each
@@ -245,8 +250,6 @@ class _Pass:
         return workload
 
     def _start(self, workload: Workload) -> Generator[Request, Any, None]:
-        if not self.integration.is_suspended(self.job):
-            return
         infos = []
         for each in workload.admission["podSetAssignments"]:
             labels = {OF_WORKLOAD: workload.key.name, POD_SET: each["name"]}
@@ -257,25 +260,23 @@ class _Pass:
                 selector.update(get_path(found or {}, "spec.nodeLabels") or {})
                 tolerations += get_path(found or {}, "spec.tolerations") or ()
             infos.append(PodSetInfo(labels, selector, tolerations))
-        yield from self._patch(self.integration.started(self.job, workload.pod_sets, infos))
+        yield from self._send(self.integration.start(self.job, workload.pod_sets, infos))
 
     def _stop(self) -> Generator[Request, Any, None]:
-        if self.integration.is_suspended(self.job):
-            return
         if self.integration.end(self.job) is None:
-            yield from self._patch(self.integration.suspended())
+            yield from self._send(self.integration.stop(self.job))
 
     def _restore(self, workload: Workload) -> Generator[Request, Any, None]:
         """Take back what an admission has changed."""
         if self.integration.is_placed(self.job):
-            body = self.integration.restored(self.job, workload.pod_sets)
-            if body is not None:
-                yield from self._patch(body)
+            yield from self._send(self.integration.restore(self.job, workload.pod_sets))
 
-    def _patch(self, body: Object) -> Generator[Request, Any, None]:
-        written: Object = yield Patch(self.integration.kind, *self.key, body)
-        self.writes.remember(self.key, written)
-        self.job = written
+    def _send(self, requests: Iterable[Request]) -> Generator[Request, Any, None]:
+        for request in requests:
+            written: Object = yield request
+            if isinstance(request, Patch) and request.kind == self.integration.kind:
+                self.writes.remember(self.key, written)
+                self.job = written
 
     def _leave(self, workload: Workload) -> Generator[Request, Any, None]:
         yield from leave(workload, self.office)

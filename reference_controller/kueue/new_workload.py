@@ -3,43 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Any
 
 from reference_controller.kueue.integrations import Integration
 from reference_controller.kueue.integrations.templates import unplaced
-from reference_controller.kueue.names import IN_USE, JOB_UID, QUEUE, WORKLOAD
+from reference_controller.kueue.names import IN_USE, QUEUE, WORKLOAD
 from reference_controller.kueue.workload import Workload
-from vocabulary.canonical import digest
-from vocabulary.objects import Object, labels_of, name_of, namespace_of, uid_of
-
-_NAME_MAX: Final = 63
+from vocabulary.objects import Object, labels_of
 
 
 def new_workload(
     integration: Integration, job: Object, pod_sets: Sequence[Object], priority: Object
 ) -> Object:
     """The Workload of a job that has none."""
-    kind, uid = integration.kind, uid_of(job)
-    ending = digest([kind.group_kind, name_of(job), uid])[:5]
-    name = f"{integration.prefix}-{name_of(job)}"[: _NAME_MAX - 6]
-    owner = {
-        "apiVersion": kind.api_version,
-        "kind": kind.kind,
-        "name": name_of(job),
-        "uid": uid,
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }
     return {
         "apiVersion": WORKLOAD.api_version,
         "kind": WORKLOAD.kind,
-        "metadata": {
-            "name": f"{name}-{ending}",
-            "namespace": namespace_of(job),
-            "labels": {JOB_UID: uid},
-            "finalizers": [IN_USE],
-            "ownerReferences": [owner],
-        },
+        "metadata": {**integration.head(job), "finalizers": [IN_USE]},
         "spec": {
             "queueName": labels_of(job)[QUEUE],
             "podSets": list(pod_sets),
@@ -52,6 +32,8 @@ def new_workload(
 def same_shape(workload: Workload, integration: Integration, job: Object) -> bool:
     """True if a Workload stands for the job as it is now. An admission's own changes count for
     nothing."""
+    if not integration.follows_changes:
+        return True
     if not workload.has_quota and labels_of(job)[QUEUE] != workload.queue.name:
         return False
     theirs, its = workload.pod_sets, integration.pod_sets(job)

@@ -1,6 +1,6 @@
 """The kinds of jobs that wait for quota, one module each.
 
-An `Integration` reads a job of its kind and says how it is suspended and started; the job
+An `Integration` reads a job of its kind and says how it is stopped and started; the job
 controller does the same for all of them.
 """
 
@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from reference_controller.runtime.controller import Key
+from reference_controller.shared.reading import Reading
 from vocabulary.kinds import Kind
 from vocabulary.objects import Object
+from vocabulary.requests import Request
 
 
 class PodSetInfo(NamedTuple):
@@ -29,7 +32,7 @@ class End(NamedTuple):
 
 
 class Integration(Protocol):
-    """One kind of jobs. Patches are merge patches."""
+    """One kind of jobs."""
 
     @property
     def framework(self) -> str:
@@ -42,7 +45,22 @@ class Integration(Protocol):
     def prefix(self) -> str:
         """The beginning of the names of its Workloads."""
 
-    def is_suspended(self, job: Object) -> bool: ...
+    @property
+    def follows_changes(self) -> bool:
+        """True if a job that is changed becomes another one, with other pod sets."""
+
+    @property
+    def watches(self) -> tuple[Kind, ...]:
+        """The kinds of which its jobs are made."""
+
+    def job_of(self, obj: Object) -> Key | None:
+        """The job that an object of these kinds belongs to."""
+
+    def find(self, key: Key, workload: Object | None) -> Reading[Object | None]:
+        """The job of that name, which may have a Workload; None if there is none."""
+
+    def head(self, job: Object) -> Object:
+        """The metadata of its Workload."""
 
     def is_active(self, job: Object) -> bool:
         """True while it may have pods, by its own status."""
@@ -58,16 +76,17 @@ class Integration(Protocol):
     def done(self, job: Object) -> Mapping[str, int]:
         """By pod set: how many of its pods are not needed any more."""
 
-    def suspended(self) -> Object:
-        """The patch that suspends it."""
+    def stop(self, job: Object) -> Sequence[Request]:
+        """The writes that suspend it; none if it is."""
 
-    def started(
+    def start(
         self, job: Object, pod_sets: Sequence[Object], infos: Sequence[PodSetInfo]
-    ) -> Object:
-        """The patch that lets it run with these pod sets, each changed as its info says."""
+    ) -> Sequence[Request]:
+        """The writes that let it run with these pod sets, each changed as its info says; none if
+        it does."""
 
     def is_placed(self, job: Object) -> bool:
         """True if an admission has changed its pod templates."""
 
-    def restored(self, job: Object, pod_sets: Sequence[Object]) -> Object | None:
-        """The patch that takes an admission's changes back; None while that is not possible."""
+    def restore(self, job: Object, pod_sets: Sequence[Object]) -> Sequence[Request]:
+        """The writes that take an admission's changes back; none while that is not possible."""

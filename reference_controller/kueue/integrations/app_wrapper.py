@@ -11,20 +11,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from reference_controller.kueue.integrations import End, PodSetInfo
+from reference_controller.kueue.integrations.suspended import SuspendedKind
 from reference_controller.kueue.integrations.templates import bare
 from reference_controller.kueue.names import APP_WRAPPER
 from vocabulary.objects import Object, condition, condition_status, get_path, meta
 
 
-class AppWrapper:
+class AppWrapper(SuspendedKind):
     """Its pod templates stay as they are: it takes what an admission adds beside them."""
 
     framework: Final = "workload.codeflare.dev/appwrapper"
-    kind: Final = APP_WRAPPER
-    prefix: Final = "appwrapper"
-
-    def is_suspended(self, job: Object) -> bool:
-        return bool(job["spec"].get("suspend"))
+    kind = APP_WRAPPER
+    prefix = "appwrapper"
 
     def is_active(self, job: Object) -> bool:
         """Its controller changes the status of the spec that it has seen, or not at all."""
@@ -56,10 +54,7 @@ class AppWrapper:
         del job
         return {}
 
-    def suspended(self) -> Object:
-        return {"spec": {"suspend": True}}
-
-    def started(
+    def _started(
         self, job: Object, pod_sets: Sequence[Object], infos: Sequence[PodSetInfo]
     ) -> Object:
         del pod_sets
@@ -71,7 +66,7 @@ class AppWrapper:
     def is_placed(self, job: Object) -> bool:
         return any(each.get("podSetInfos") for each in job["spec"]["components"])
 
-    def restored(self, job: Object, pod_sets: Sequence[Object]) -> Object | None:
+    def _restored(self, job: Object, pod_sets: Sequence[Object]) -> Object | None:
         del pod_sets
         return _with_infos(job, {}, suspend=True)
 

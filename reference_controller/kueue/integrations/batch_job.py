@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from reference_controller.kueue.integrations import End, PodSetInfo
+from reference_controller.kueue.integrations.suspended import SuspendedKind
 from reference_controller.kueue.integrations.templates import (
     bare,
     is_placed,
@@ -18,15 +19,12 @@ from vocabulary.objects import Object, condition, condition_status, get_path
 _POD_SET: Final = "main"
 
 
-class BatchJob:
+class BatchJob(SuspendedKind):
     """Each Job has one pod set."""
 
     framework: Final = "batch/job"
-    kind: Final = JOB
-    prefix: Final = "job"
-
-    def is_suspended(self, job: Object) -> bool:
-        return bool(job["spec"].get("suspend"))
+    kind = JOB
+    prefix = "job"
 
     def is_active(self, job: Object) -> bool:
         """Until its controller has seen the suspension, its count of pods may be behind."""
@@ -51,10 +49,7 @@ class BatchJob:
         left = int(completions) - int(get_path(job, "status.succeeded", 0))
         return {_POD_SET: pods_of(job["spec"]) - left}
 
-    def suspended(self) -> Object:
-        return {"spec": {"suspend": True}}
-
-    def started(
+    def _started(
         self, job: Object, pod_sets: Sequence[Object], infos: Sequence[PodSetInfo]
     ) -> Object:
         (pod_set,), (info,) = pod_sets, infos
@@ -65,7 +60,7 @@ class BatchJob:
     def is_placed(self, job: Object) -> bool:
         return is_placed(job["spec"]["template"])
 
-    def restored(self, job: Object, pod_sets: Sequence[Object]) -> Object | None:
+    def _restored(self, job: Object, pod_sets: Sequence[Object]) -> Object | None:
         """Its API server takes them once its controller has seen the suspension."""
         if self.is_active(job):
             return None

@@ -8,6 +8,7 @@ from typing import Any, Final
 from reference_controller.kueue.config import JOB_SET_FRAMEWORK
 from reference_controller.kueue.integrations import End, PodSetInfo
 from reference_controller.kueue.integrations.batch_job import ended, pods_of
+from reference_controller.kueue.integrations.suspended import SuspendedKind
 from reference_controller.kueue.integrations.templates import (
     bare,
     is_placed,
@@ -18,15 +19,12 @@ from reference_controller.kueue.names import JOB_SET
 from vocabulary.objects import Object, condition_status, get_path, meta, with_path
 
 
-class JobSet:
+class JobSet(SuspendedKind):
     """Its counts are of Jobs."""
 
     framework: Final = JOB_SET_FRAMEWORK
-    kind: Final = JOB_SET
-    prefix: Final = "jobset"
-
-    def is_suspended(self, job: Object) -> bool:
-        return bool(job["spec"].get("suspend"))
+    kind = JOB_SET
+    prefix = "jobset"
 
     def is_active(self, job: Object) -> bool:
         """Until its controller has seen the suspension, its counts may be behind."""
@@ -64,10 +62,7 @@ class JobSet:
             for each in _replicated(job)
         }
 
-    def suspended(self) -> Object:
-        return {"spec": {"suspend": True}}
-
-    def started(
+    def _started(
         self, job: Object, pod_sets: Sequence[Object], infos: Sequence[PodSetInfo]
     ) -> Object:
         templates = [
@@ -78,7 +73,7 @@ class JobSet:
     def is_placed(self, job: Object) -> bool:
         return any(is_placed(each["template"]["spec"]["template"]) for each in _replicated(job))
 
-    def restored(self, job: Object, pod_sets: Sequence[Object]) -> Object | None:
+    def _restored(self, job: Object, pod_sets: Sequence[Object]) -> Object | None:
         return _with_templates(job, [each["template"] for each in pod_sets], suspend=True)
 
 
