@@ -48,6 +48,7 @@ from vocabulary.objects import (
     meta,
     name_of,
     namespace_of,
+    owner_references,
     uid_of,
 )
 from vocabulary.requests import Create, Patch, Reconcile, Request, Update
@@ -130,7 +131,9 @@ class _Pass:
 
     def run(self) -> Reconcile:
         known = self.office.books.of_job(self.integration.kind, self.key)
-        cached = yield from self.integration.find(self.key, known[0].object if known else None)
+        cached = yield from self.integration.find(
+            self.key, known[0].object if known else None, live=False
+        )
         if cached is None:
             self.writes.forget(self.key)
         else:
@@ -160,7 +163,7 @@ class _Pass:
         that is deleted."""
         if is_terminating(self.job) or self.integration.end(self.job) is not None:
             return None
-        standing = yield from read(self.integration.kind, *self.key, live=True)
+        standing = yield from self.integration.find(self.key, None, live=True)
         if standing is None or is_terminating(standing):
             return None
         self.job = standing
@@ -190,6 +193,7 @@ class _Pass:
             stored = yield Patch(WORKLOAD, *workload.key, {"spec": {"active": False}})
             workload = self._took(stored)
         yield from self._tell(workload)
+        workload = yield from self._own(workload)
         if workload.is_finished:
             yield from forget(workload, self.office)
         elif is_terminating(self.job) or self.integration.end(self.job) is not None:
@@ -203,6 +207,20 @@ class _Pass:
             if not workload.has_quota:
                 yield from self._restore(workload)
         return step.wake_at_us
+
+    def _own(self, workload: Workload) -> Generator[Request, Any, Workload]:
+        """Make a Workload depend on all parts of its job; else it goes with those of its start."""
+        if not self.integration.is_joined:
+            return workload
+        owners = self.integration.head(self.job)["ownerReferences"]
+        known = owner_references(workload.object)
+        new = [each for each in owners if each["uid"] not in {ref["uid"] for ref in known}]
+        if not new:
+            return workload
+        version = meta(workload.object)["resourceVersion"]
+        body = {"metadata": {"ownerReferences": [*known, *new], "resourceVersion": version}}
+        stored: Object = yield Patch(WORKLOAD, *workload.key, body)
+        return self._took(stored)
 
     def _reshape(self, workload: Workload) -> Generator[Request, Any, None]:
         """Follow a job that was changed. Quota that was reserved is for what it was."""

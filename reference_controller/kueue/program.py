@@ -5,12 +5,20 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from reference_controller.kueue.admission import suspend
+from reference_controller.kueue.admission import (
+    gate,
+    group_pods,
+    keep_size,
+    queue_pods,
+    suspend,
+)
 from reference_controller.kueue.books import Books
 from reference_controller.kueue.config import KueueConfig
+from reference_controller.kueue.integrations import Integration
 from reference_controller.kueue.integrations.app_wrapper import AppWrapper
 from reference_controller.kueue.integrations.batch_job import BatchJob
 from reference_controller.kueue.integrations.job_set import JobSet
+from reference_controller.kueue.integrations.pods import PodGroup, SinglePod
 from reference_controller.kueue.job_controller import JobController
 from reference_controller.kueue.manifests import MANIFESTS
 from reference_controller.kueue.mutants import MUTANTS
@@ -26,22 +34,29 @@ from reference_controller.kueue.workload_controller import WorkloadController
 from reference_controller.reference_program import ReferenceProgram
 from reference_controller.runtime.admission_review import MayCreate, Webhook, Webhooks
 from reference_controller.runtime.controller import Controller
+from vocabulary.kinds import DEPLOYMENT, POD, STATEFUL_SET
 
-INTEGRATIONS: Final = (BatchJob(), JobSet(), AppWrapper())
+JOBS: Final = (BatchJob(), JobSet(), AppWrapper())
 
 
 def _controllers(config: KueueConfig, rules: Rules) -> tuple[Controller, ...]:
     books = Books(rules.waits, partial(rules.rank, requeuing=config.requeuing))
-    office = Office(INTEGRATIONS, config, rules, books)
-    jobs = (JobController(each, office) for each in INTEGRATIONS)
+    integrations: tuple[Integration, ...] = (*JOBS, SinglePod(), PodGroup(rules))
+    office = Office(integrations, config, rules, books)
+    jobs = (JobController(each, office) for each in integrations)
     queues = ClusterQueueController(rules, books), LocalQueueController(rules, books)
     return (WorkloadController(office), *queues, *jobs, Scheduler(office))
 
 
 def _webhooks(config: KueueConfig, rules: Rules, may_create: MayCreate | None) -> Webhooks:
-    del config, rules, may_create
-    kinds = [each.kind for each in INTEGRATIONS]
-    return {kind: Webhook(partial(suspend, kinds=kinds)) for kind in kinds}
+    del config, may_create
+    jobs = [each.kind for each in JOBS]
+    return {
+        **{kind: Webhook(partial(suspend, kinds=jobs)) for kind in jobs},
+        POD: Webhook(partial(gate, kinds=jobs, rules=rules)),
+        DEPLOYMENT: Webhook(queue_pods),
+        STATEFUL_SET: Webhook(group_pods, keep_size),
+    }
 
 
 PROGRAM: Final = ReferenceProgram(

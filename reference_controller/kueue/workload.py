@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from reference_controller.kueue.amounts import FlavorResource, amount
-from reference_controller.kueue.names import IN_USE, Condition
+from reference_controller.kueue.names import GROUP_NAME, IN_USE, Condition
 from reference_controller.runtime.controller import Key, key_of
 from vocabulary.clock import Micros, parse_rfc3339
 from vocabulary.objects import (
@@ -19,6 +19,7 @@ from vocabulary.objects import (
     finalizers_of,
     get_path,
     is_terminating,
+    labels_of,
     meta,
     namespace_of,
     uid_of,
@@ -44,6 +45,9 @@ class Workload:
     @cached_property
     def owner(self) -> tuple[str, str, Key] | None:
         """apiVersion, kind and key of the job that it stands for."""
+        group = labels_of(self.object).get(GROUP_NAME)
+        if group:
+            return "v1", "PodGroup", Key(namespace_of(self.object), group)
         found = controller_of(self.object)
         if found is None:
             return None

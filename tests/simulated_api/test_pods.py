@@ -166,6 +166,17 @@ class TestPods:
         assert gated["reason"] == "SchedulingGated"
         assert "non-empty .spec.schedulingGates" in cluster.refused(self.bind("p", "n0")).message
 
+    def test_where_a_gated_pod_may_run_can_be_narrowed(self, cluster: Cluster) -> None:
+        cluster.create(pod(schedulingGates=[{"name": "x/y"}], nodeSelector={"a": "b"}), POD)
+        narrowed = cluster.patch(POD, "p", {"spec": {"nodeSelector": {"c": "d"}}})
+        assert narrowed["spec"]["nodeSelector"] == {"a": "b", "c": "d"}
+        for change in ({"a": None}, {"a": "x"}):
+            error = cluster.refused(Patch(POD, "default", "p", {"spec": {"nodeSelector": change}}))
+            assert "only additions to spec.nodeSelector are allowed" in error.message
+        cluster.patch(POD, "p", {"spec": {"schedulingGates": None}})
+        late = Patch(POD, "default", "p", {"spec": {"nodeSelector": {"e": "f"}}})
+        assert "pod updates may not change fields" in cluster.refused(late).message
+
     def test_a_terminating_pod_cannot_be_bound(self, cluster: Cluster) -> None:
         obj = pod()
         obj["metadata"]["finalizers"] = ["x.y/hold"]

@@ -13,6 +13,7 @@ from conformance.handle import Handle
 from conformance.implementation import implementation
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.scenarios import SCENARIOS
+from conformance.suites.kueue.handle import QueuedJobSet, QueuedPod, queue
 from conformance.world import World
 from conformance.worlds.simulated.world import SimulatedWorld
 from vocabulary.errors import ApiError
@@ -121,3 +122,16 @@ def test_the_server_refuses_a_namespace_of_a_kind_that_has_none(
         world.cluster.api.handle(request_of(GUESSED), "user")
     assert refused.value.code == 404
     assert refused.value.message == "the server could not find the requested resource"
+
+
+def test_an_operator_runs_though_a_kind_of_its_is_not_served_and_finds_it_once_it_is() -> None:
+    scenario = SCENARIOS["kueue/kinds/pod-is-never-ready"]
+    world = SimulatedWorld(scenario, {"kueue": implementation("reference", "kueue")}, 7, None)
+    queue(world)
+    waits = QueuedPod.of(world, "a", "run 1m")
+    world.until(waits.is_admitted())
+    for crd in implementation("reference", "jobset").crds():
+        world.call(Create(CUSTOM_RESOURCE_DEFINITION, crd, "", name_of(crd)), "harness")
+    late = QueuedJobSet.of(world, "b", "run 1m")
+    world.until(late.is_admitted())
+    world.close()

@@ -17,6 +17,10 @@ JOB_SET: Final = Kind("jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets")
 APP_WRAPPER: Final = Kind("workload.codeflare.dev", "v1beta2", "AppWrapper", "appwrappers")
 IN_USE: Final = f"{GROUP}/resource-in-use"
 """The finalizer that keeps what holds or gives quota."""
+GROUP_NAME: Final = f"{GROUP}/pod-group-name"
+"""A label of pods that wait together."""
+GROUP_TOTAL: Final = f"{GROUP}/pod-group-total-count"
+"""An annotation of these: how many they are."""
 QUEUE_LABEL: Final = f"{GROUP}/queue-name"
 
 KEP: Final = "kep"
@@ -39,6 +43,7 @@ INACTIVE_REASONS: Final = {
 FRAMEWORKS: Final = {
     "Job.batch": "batch/job",
     "Pod": "pod",
+    "StatefulSet.apps": "pod",
     str(JOB_SET): "jobset.x-k8s.io/jobset",
     str(APP_WRAPPER): "workload.codeflare.dev/appwrapper",
 }

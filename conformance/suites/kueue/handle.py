@@ -9,6 +9,8 @@ from conformance.handle import Condition, Handle
 from conformance.suites.kueue.api import (
     APP_WRAPPER,
     CLUSTER_QUEUE,
+    GROUP_NAME,
+    GROUP_TOTAL,
     JOB_SET,
     LOCAL_QUEUE,
     QUEUE_LABEL,
@@ -17,8 +19,16 @@ from conformance.suites.kueue.api import (
 )
 from conformance.suites.kueue.kind import WorkloadState
 from conformance.world import World
-from vocabulary.kinds import JOB, Kind
-from vocabulary.objects import Object, controller_of, name_of, uid_of, with_path
+from vocabulary.kinds import DEPLOYMENT, JOB, POD, STATEFUL_SET, Kind
+from vocabulary.objects import (
+    Object,
+    controller_of,
+    get_path,
+    name_of,
+    owner_references,
+    uid_of,
+    with_path,
+)
 
 MAIN: Final = "main"
 
@@ -124,6 +134,97 @@ class QueuedAppWrapper(Queued):
         spec = {"suspend": True, "components": [{"template": wrapped}]}
         queue = changes.get("queue", MAIN)
         return cls.submit(world, _made(APP_WRAPPER, name, spec, queue), behaviour)
+
+
+class QueuedPod(Queued):
+    """A pod in a queue."""
+
+    kind: ClassVar[Kind] = POD
+
+    @classmethod
+    def of(cls, world: World, name: str, behaviour: str, **changes: Any) -> Self:
+        """Submit a pod that behaves so; see `job`."""
+        template = job(name, **changes)["spec"]["template"]
+        made = _made(POD, name, template["spec"], changes.get("queue", MAIN))
+        return cls.submit(world, made, behaviour)
+
+
+class QueuedPodGroup(Queued):
+    """Pods that wait together; it has the name of the group, and of its Workload."""
+
+    kind: ClassVar[Kind] = WORKLOAD
+
+    @classmethod
+    def of(
+        cls, world: World, name: str, behaviour: str, pods: int, total: int, **changes: Any
+    ) -> Self:
+        """Submit pods that behave so, of a group that has so many in total; see `job`."""
+        template = job(name, **changes)["spec"]["template"]
+        for number in range(pods):
+            made = _made(POD, f"{name}-{number}", template["spec"], changes.get("queue", MAIN))
+            made["metadata"]["labels"][GROUP_NAME] = name
+            made["metadata"]["annotations"] = {GROUP_TOTAL: str(total)}
+            QueuedPod.submit(world, made, behaviour)
+        return cls(world, name)
+
+    @property
+    def workload(self) -> Object:
+        return self.now
+
+
+class QueuedStatefulSet(Queued):
+    """A StatefulSet in a queue: its pods wait together."""
+
+    kind: ClassVar[Kind] = STATEFUL_SET
+
+    @classmethod
+    def of(cls, world: World, name: str, behaviour: str, pods: int = 1, **changes: Any) -> Self:
+        """Submit a StatefulSet of so many pods that behave so; see `job`."""
+        spec = {"serviceName": name, "replicas": pods, **_serving(name, **changes)}
+        made = _made(STATEFUL_SET, name, spec, changes.get("queue", MAIN))
+        return cls.submit(world, made, behaviour)
+
+    @property
+    def workload(self) -> Object:
+        uid = uid_of(self.now)
+        return next(
+            (
+                each
+                for each in self.world.list(WORKLOAD, namespace=self.namespace)
+                if any(owner["uid"] == uid for owner in owner_references(each))
+            ),
+            {},
+        )
+
+
+class QueuedDeployment(Handle):
+    """A Deployment in a queue: each of its pods waits for itself."""
+
+    kind: ClassVar[Kind] = DEPLOYMENT
+
+    @classmethod
+    def of(cls, world: World, name: str, behaviour: str, pods: int = 1, **changes: Any) -> Self:
+        """Submit a Deployment of so many pods that behave so; see `job`."""
+        spec = {"replicas": pods, **_serving(name, **changes)}
+        made = _made(DEPLOYMENT, name, spec, changes.get("queue", MAIN))
+        return cls.submit(world, made, behaviour)
+
+    def has_ready(self, count: int) -> Condition:
+        return Condition(
+            f"{self} has {count} ready pods",
+            lambda: int(get_path(self.now, "status.readyReplicas", 0)) == count,
+        )
+
+
+def _serving(name: str, **changes: Any) -> Object:
+    """A selector and a template of pods that are replaced."""
+    template = job(name, **changes)["spec"]["template"]
+    spec = {**template["spec"], "restartPolicy": "Always"}
+    labels = {"app": name}
+    return {
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": spec},
+    }
 
 
 def job(

@@ -32,6 +32,7 @@ class WorkloadState(ObjectState):
     priority = number("spec.priority")
     queue = value("spec.queueName")
     cluster_queue = value("status.admission.clusterQueue")
+    pod_sets = items("spec.podSets")
     assignments = items("status.admission.podSetAssignments")
     requeue_state = value("status.requeueState")
     count = number("status.requeueState.count")

@@ -50,13 +50,17 @@ class Integration(Protocol):
         """True if a job that is changed becomes another one, with other pod sets."""
 
     @property
+    def is_joined(self) -> bool:
+        """True if objects may join a job later that are parts of it."""
+
+    @property
     def watches(self) -> tuple[Kind, ...]:
         """The kinds of which its jobs are made."""
 
     def job_of(self, obj: Object) -> Key | None:
         """The job that an object of these kinds belongs to."""
 
-    def find(self, key: Key, workload: Object | None) -> Reading[Object | None]:
+    def find(self, key: Key, workload: Object | None, *, live: bool) -> Reading[Object | None]:
         """The job of that name, which may have a Workload; None if there is none."""
 
     def head(self, job: Object) -> Object:

@@ -44,6 +44,7 @@ class SuspendedKind(ABC):
     kind: ClassVar[Kind]
     prefix: ClassVar[str]
     follows_changes: Final = True
+    is_joined: Final = False
 
     @property
     def watches(self) -> tuple[Kind, ...]:
@@ -52,9 +53,9 @@ class SuspendedKind(ABC):
     def job_of(self, obj: Object) -> Key | None:
         return key_of(obj)
 
-    def find(self, key: Key, workload: Object | None) -> Reading[Object | None]:
+    def find(self, key: Key, workload: Object | None, *, live: bool) -> Reading[Object | None]:
         del workload
-        return (yield from read(self.kind, *key, live=False))
+        return (yield from read(self.kind, *key, live=live))
 
     def head(self, job: Object) -> Object:
         return head_of(self.kind, self.prefix, job)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reference_controller.kueue.mutants import release, requeuing
+from reference_controller.kueue.mutants import pods, release, requeuing
 from reference_controller.kueue.mutants.registry import MUTANTS
 
-__all__ = ["MUTANTS", "release", "requeuing"]
+__all__ = ["MUTANTS", "pods", "release", "requeuing"]

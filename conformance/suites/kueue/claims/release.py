@@ -1,4 +1,4 @@
-"""KQ-108, 201, 202, 206: when quota goes back. KQ-060: what stands for itself."""
+"""KQ-108, 201, 202, 206: when quota goes back."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from conformance.norm.words import when
 from conformance.suites.kueue.api import APP_WRAPPER, ON_TERMINAL
 from conformance.suites.kueue.decisions import PODS_THEMSELVES
 from conformance.suites.kueue.judging import claim
-from conformance.suites.kueue.sources import api, guide, release
+from conformance.suites.kueue.sources import guide, release
 from conformance.suites.kueue.view import WorkloadRun
 from vocabulary.objects import condition_status
 
@@ -109,24 +109,3 @@ def quota_is_released_after_the_last_pod(run: WorkloadRun) -> Obligations:
                 steps=3,
                 evidence=(evicted,),
             )
-
-
-@claim(
-    "KQ-060",
-    api("queue-name", 1),
-    level=Level.DERIVED,
-    armed_by="Workload",
-)
-def parts_do_not_wait_themselves(run: WorkloadRun) -> Obligations:
-    """A job that is part of another one that waits in a queue MUST NOT have a Workload of its
-    own."""
-    created = run.track.created
-    owner = None if run.job is None else run.job.queued_owner(created.n)
-    if owner is None:
-        yield met(created)
-    else:
-        yield violated(
-            created,
-            f"{when(created)}: {run} is created for {run.job}, a part of {owner}, which waits in "
-            "a queue itself.",
-        )

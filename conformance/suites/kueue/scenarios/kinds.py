@@ -9,14 +9,19 @@ from conformance.suites.kueue.api import QUEUE_LABEL
 from conformance.suites.kueue.handle import (
     MAIN,
     QueuedAppWrapper,
+    QueuedDeployment,
     QueuedJob,
     QueuedJobSet,
+    QueuedPod,
+    QueuedPodGroup,
+    QueuedStatefulSet,
     job_set,
     queue,
 )
-from conformance.suites.kueue.scenarios.requeuing import requeues
+from conformance.suites.kueue.scenarios.requeuing import NEVER_READY, requeues
 from conformance.world import World
 from vocabulary.clock import SECOND
+from vocabulary.kinds import POD
 from vocabulary.objects import with_path
 
 _SLOW = "never ready, stop 1m"
@@ -92,3 +97,66 @@ def parts_name_a_queue(world: World) -> None:
     labelled = with_path(workers, "template.metadata.labels", {QUEUE_LABEL: MAIN})
     its = QueuedJobSet.submit(world, with_path(made, "spec.replicatedJobs", [labelled]), "run 1m")
     world.until(its.is_finished())
+
+
+@scenario(arms=["KQ-006", "KQ-012", "KQ-202"], kills="pods-are-always-awaited", config=requeues())
+def pod_is_never_ready(world: World) -> None:
+    """A pod that is never ready is evicted, and another one runs while it stops."""
+    queue(world)
+    first = QueuedPod.of(world, "a", _SLOW)
+    second = QueuedPod.of(world, "b", "run 1m")
+    world.until(first.was_requeued(1))
+    world.until(second.is_admitted())
+    world.until(second.is_finished())
+    world.until(first.is_gone())
+
+
+@scenario(
+    arms=["KQ-006", "KQ-012", "KQ-014", "KQ-016", "KQ-061", "KQ-062", "KQ-063"],
+    kills="group-goes-with-its-pods",
+    config=requeues(),
+)
+def stateful_set_is_never_ready(world: World) -> None:
+    """A StatefulSet whose pods are never ready is evicted, and comes back after each back-off."""
+    queue(world, quota={"cpu": "2"})
+    its = QueuedStatefulSet.of(world, "a", NEVER_READY, pods=2)
+    world.until(its.was_requeued(3))
+    its.delete()
+    world.wait(2 * 60 * SECOND)
+
+
+@scenario(arms=["KQ-063"], kills="serving-groups-end", config=requeues())
+def pods_of_a_stateful_set_are_deleted(world: World) -> None:
+    """A StatefulSet keeps its quota though its pod is deleted, stops with 0, and stays a while."""
+    queue(world)
+    its = QueuedStatefulSet.of(world, "a", "run forever, stop 10s, stop exit 0")
+    world.until(its.is_ready())
+    world.patch(POD, "a-0", {"metadata": {"finalizers": ["example.com/hold"]}})
+    world.delete(POD, "a-0")
+    world.wait(60 * SECOND)
+    world.patch(POD, "a-0", {"metadata": {"finalizers": None}})
+    world.wait(60 * SECOND)
+    world.until(its.is_ready())
+    its.delete()
+    world.wait(60 * SECOND)
+
+
+@scenario(arms=["KQ-062", "KQ-064"], kills="every-gate-is-opened", config=requeues())
+def group_has_more_pods(world: World) -> None:
+    """Of the pods of a group as many run as it says that it has."""
+    queue(world, quota={"cpu": "3"})
+    its = QueuedPodGroup.of(world, "a", "run 1m", pods=3, total=2)
+    world.until(its.is_ready())
+    world.until(its.is_finished())
+
+
+@scenario(arms=["KQ-064"], kills="no-pod-is-gated", config=requeues())
+def deployment_has_quota_for_some(world: World) -> None:
+    """Of the pods of a Deployment as many run as there is quota for."""
+    queue(world, quota={"cpu": "2"})
+    its = QueuedDeployment.of(world, "a", "run forever", pods=3)
+    world.until(its.has_ready(2))
+    world.wait(60 * SECOND)
+    its.patch({"spec": {"replicas": 2}})
+    its.delete()
+    world.wait(60 * SECOND)

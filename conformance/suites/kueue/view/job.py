@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 from conformance.history import History, Moment, Track
@@ -22,11 +22,12 @@ _TERMINAL = ("Succeeded", "Failed")
 
 
 class JobRun:
-    """One job's way through a history."""
+    """One job's way through a history. A group of pods has several roots, one for each pod."""
 
-    def __init__(self, history: History, track: Track) -> None:
+    def __init__(self, history: History, roots: Sequence[Track]) -> None:
         self._history = history
-        self.track = track
+        self.roots = roots
+        self.track = track = roots[0]
         self.framework = FRAMEWORKS.get(track.kind, "")
 
     def __str__(self) -> str:
@@ -35,8 +36,10 @@ class JobRun:
     @cached_property
     def pods(self) -> tuple[Track, ...]:
         """Its pods; a pod is its own one."""
-        found = (self.track, *self._history.descendants(self.track.uid))
-        return tuple(track for track in found if track.kind == str(POD))
+        found = {root.uid: root for root in self.roots}
+        for root in self.roots:
+            found.update({each.uid: each for each in self._history.descendants(root.uid)})
+        return tuple(track for track in found.values() if track.kind == str(POD))
 
     def pods_left(self, n: int) -> list[Track]:
         """Those that are bound and not terminal after position n."""
@@ -75,6 +78,16 @@ class JobRun:
         going = next((each for each in later if is_terminating(each.object or {})), None)
         return going or self.track.removed
 
+    def stands(self, n: int) -> bool:
+        """True if it is stored after position n, and not being deleted."""
+        return self.track.exists_at(n) and not is_terminating(self.track.at(n))
+
+    def was_changed(self, since: int, until: int, by: Callable[[str], bool]) -> bool:
+        """True if another client than these wrote to it after one position and before another."""
+        return any(
+            since < version.n < until and not by(version.actor) for version in self.track.versions
+        )
+
     def queued_owner(self, n: int) -> Track | None:
         """The object that it is a part of after position n, if that waits in a queue itself."""
         part = self.track
@@ -92,6 +105,8 @@ def says_inactive(kind: str, job: Object) -> bool:
     """True if the status of a job says that nothing of it runs, and its suspension is seen."""
     if FRAMEWORKS.get(kind) == "workload.codeflare.dev/appwrapper":
         return bool(job["spec"].get("suspend")) and condition_status(job, "QuotaReserved") != "True"
+    if kind == str(POD):
+        return is_terminating(job)
     if kind not in FRAMEWORKS or condition_status(job, "Suspended") != "True":
         return False
     counts = [get_path(job, "status.active", 0)]

@@ -17,7 +17,7 @@ from conformance.suites.kueue.view.amounts import Usage, asked_by
 from conformance.suites.kueue.view.job import JobRun
 from vocabulary.clock import Micros
 from vocabulary.history import Write
-from vocabulary.objects import controller_of, finalizers_of, get_path
+from vocabulary.objects import finalizers_of, get_path, owner_references
 
 if TYPE_CHECKING:
     from conformance.suites.kueue.view.history import KueueHistory
@@ -116,9 +116,10 @@ class WorkloadRun(ObjectRun):
     @cached_property
     def job(self) -> JobRun | None:
         """The job that it stands for, as far as the history shows it."""
-        owner = controller_of(self.track.first) or {}
-        track = self.history.tracks.get(str(owner.get("uid", "")))
-        return None if track is None else JobRun(self.history, track)
+        states = (version.object or {} for version in self.track.versions)
+        uids = dict.fromkeys(each["uid"] for state in states for each in owner_references(state))
+        roots = tuple(self.history.tracks[uid] for uid in uids if uid in self.history.tracks)
+        return JobRun(self.history, roots) if roots else None
 
     @cached_property
     def strategy(self) -> str:
@@ -223,6 +224,10 @@ class WorkloadRun(ObjectRun):
     def is_by_controller(self, state: Snapshot) -> bool:
         """True if the controller under test wrote that state."""
         return self.operator.is_by(state.write.actor)
+
+    def is_by_controllers(self, actor: str) -> bool:
+        """True for all clients but users."""
+        return actor not in ("user", "chaos")
 
     def was_deactivated_by_controller(self, since: Moment, until: Moment) -> bool:
         """True if the controller deactivated it after one moment and before another."""
