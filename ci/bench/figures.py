@@ -149,7 +149,7 @@ def growth(sizes: Sequence[int] = SIZES) -> Iterator[Figure]:
 def crowd(pods: int, pods_per_workload: int) -> tuple[float, float]:
     """Milliseconds per pod to run so many pods in AppWrappers, and to judge the history."""
     scenario = Scenario(
-        id="bench/crowd",
+        id="appwrapper/crowd",
         title="Many pods run at once.",
         arms=(),
         steps=lambda world: None,  # noqa: ARG005

@@ -53,7 +53,7 @@ def restarted(pods: int) -> tuple[float, float]:
     """Milliseconds per pod to run so many pods in one JobSet, to restart it, and to judge the
     history."""
     scenario = Scenario(
-        id="bench/restarted",
+        id="jobset/restarted",
         title="A JobSet of many pods restarts as a whole.",
         arms=(),
         steps=lambda world: None,  # noqa: ARG005
