@@ -670,6 +670,15 @@ faults:
 - kill_pod: {pod: {appwrapper: a, phase: Running, which: all}, exit_code: 0}
   when: {injection: 1}
 """,
+    "a repair that came and went while no operator was there began the grace period anew": """\
+seed: 3381863720
+scenario: appwrapper/parameter-values/limit-of-retries/zero
+scale: {nodes: 1, replicas: 1}
+workload: {appwrapper: a, backoff: 6}
+faults:
+- kill: {actor: operator, restart_after: 47s}
+  when: {at: 3s}
+""",
 }
 
 HELD_BACK = """\

@@ -52,12 +52,13 @@ TRANSIENT_CODES: Final = frozenset({0, 403, 408, 429, 500, 502, 503, 504})
 class AttemptEnd:
     """An attempt that ended in Resetting or Failed, with the causes that may explain it."""
 
-    __slots__ = ("at", "attempt", "certain", "present", "ripe", "seen_us", "since")
+    __slots__ = ("at", "attempt", "certain", "present", "ripe", "seen_us", "since", "timing")
 
     def __init__(self, aw: AppWrapperRun, attempt: Attempt, at: Snapshot) -> None:
         self.attempt = attempt
         self.at = at
-        self.seen_us: Micros = aw.history.operator.timing.seen_us(at.t)
+        self.timing = aw.history.operator.timing
+        self.seen_us: Micros = self.timing.seen_us(at.t)
         self.present: dict[Why, Micros] = {}
         """Each cause that held in the window, with the earliest time at which it is ripe."""
         self.since: dict[Why, Moment] = {}
@@ -234,7 +235,10 @@ class AttemptEnd:
         merged: list[Spell] = []
         for spell in spells([*self.attempt.health, *after], holds, self.attempt.begin):
             last = merged[-1] if merged else None
-            if last is not None and last.end is not None and spell.begin.t - last.end.t <= gap_us:
+            repaired_us = spell.begin.t if last is None or last.end is None else last.end.t
+            # One that is away from before the repair until after the next failure sees no repair.
+            since_us = min(spell.begin.t - gap_us, self.timing.seen_us(spell.begin.t))
+            if last is not None and since_us <= repaired_us:
                 merged[-1] = Spell(last.begin, spell.end)
             else:
                 merged.append(spell)
