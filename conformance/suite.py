@@ -17,7 +17,7 @@ import importlib
 import pkgutil
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -189,6 +189,8 @@ class Suite:
     """Claims that no operator keeps unless its admission webhooks are called."""
     lanes: Callable[[History, Track], Iterable[Lane]] = lambda _history, _object: ()
     """The lanes of an object of these kinds on failure pages, beside its conditions."""
+    table: Callable[[Sequence[History]], Iterable[str]] = lambda _histories: ()
+    """Lines that a run of its scenarios prints below its claims, from their histories."""
     condition_tones: Mapping[str, Tone] = field(default_factory=dict)
     """The tone of a condition's lane while it is True; `good` for those that are not named."""
     by_edition: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)

@@ -74,6 +74,8 @@ def show_suite(
     if len(first) > MAX_BLOCKS:
         more = counted(len(first) - MAX_BLOCKS, "more failure")
         typer.echo(f"\nand {more}, see the report")
+    if not quiet:
+        _echo_tables(suite)
     typer.echo("")
     summary = () if quiet else summary_lines(report)
     for line in (*suite.notes, *summary, *trouble_lines(report)):
@@ -82,6 +84,23 @@ def show_suite(
         f"{counts_line(report)}; {counted(len(suite.runs), 'run')} in {suite.wall_seconds:.2f} s"
     )
     echo_files(files)
+
+
+def _echo_tables(suite: SuiteResult) -> None:
+    """The tables that suites make of the histories of undisturbed runs."""
+    from conformance import suite as suites
+    from conformance.history import History
+
+    by_suite: dict[str, list[History]] = {}
+    for run in suite.runs:
+        name = run.scenario.partition("/")[0]
+        if run.entries and not run.variant and not run.error:
+            by_suite.setdefault(name, []).append(History(run.header, run.entries))
+    for name, histories in sorted(by_suite.items()):
+        for line in suites.load()[name].table(histories):
+            typer.echo(line)
+        for history in histories:
+            history.close()
 
 
 def echo_files(files: SuiteFiles) -> None:

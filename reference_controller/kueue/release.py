@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Generator, Mapping
 from typing import Any, Final
 
-from reference_controller.kueue.names import IN_USE, OF_WORKLOAD, POD_SET, WORKLOAD
+from reference_controller.kueue.names import APP_WRAPPER, IN_USE, OF_WORKLOAD, POD_SET, WORKLOAD
 from reference_controller.kueue.office import Office
 from reference_controller.kueue.workload import Workload
 from vocabulary.errors import ApiError
@@ -20,7 +20,8 @@ _ENDED: Final = ("Succeeded", "Failed")
 def pods_left(
     workload: Workload, *, is_sure: bool = False
 ) -> Generator[Request, Any, Mapping[str, int]]:
-    """By pod set: the number of its pods that are not terminal.
+    """By pod set: the number of its pods that are not terminal; of an AppWrapper, which holds quota
+    until all is gone, those that are there.
 
     With `is_sure` a cache that shows none is not believed: it may be behind.
     """
@@ -29,12 +30,13 @@ def pods_left(
 
 
 def _pods_left(workload: Workload, *, live: bool) -> Generator[Request, Any, Mapping[str, int]]:
+    is_held_for_all = workload.owner is not None and workload.owner[1] == APP_WRAPPER.kind
     selector = f"{OF_WORKLOAD}={workload.key.name}"
     pods: ObjectList = yield List(POD, workload.key.namespace, label_selector=selector, live=live)
     return Counter(
         labels_of(pod).get(POD_SET, "")
         for pod in pods.items
-        if get_path(pod, "status.phase") not in _ENDED
+        if is_held_for_all or get_path(pod, "status.phase") not in _ENDED
     )
 
 

@@ -128,12 +128,7 @@ class QueuedAppWrapper(Queued):
     @classmethod
     def of(cls, world: World, name: str, behaviour: str, **changes: Any) -> Self:
         """Submit an AppWrapper of a Job whose pods behave so; see `job`."""
-        template = _as_template(job(name, **changes))
-        metadata = {"name": f"{name}-job"}
-        wrapped = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, **template}
-        spec = {"suspend": True, "components": [{"template": wrapped}]}
-        queue = changes.get("queue", MAIN)
-        return cls.submit(world, _made(APP_WRAPPER, name, spec, queue), behaviour)
+        return cls.submit(world, app_wrapper(name, **changes), behaviour)
 
 
 class QueuedPod(Queued):
@@ -252,6 +247,15 @@ def job_set(name: str, jobs: int = 1, **changes: Any) -> Object:
     workers = {"name": "workers", "replicas": jobs, "template": template}
     spec = {"suspend": True, "replicatedJobs": [workers]}
     return _made(JOB_SET, name, spec, changes.get("queue", MAIN))
+
+
+def app_wrapper(name: str, **changes: Any) -> Object:
+    """An AppWrapper of one Job of a queue; see `job`."""
+    template = _as_template(job(name, **changes))
+    metadata = {"name": f"{name}-job"}
+    wrapped = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, **template}
+    spec = {"suspend": True, "components": [{"template": wrapped}]}
+    return _made(APP_WRAPPER, name, spec, changes.get("queue", MAIN))
 
 
 def _as_template(job: Object) -> Object:

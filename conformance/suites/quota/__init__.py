@@ -5,17 +5,30 @@ Everything is worked out from histories: what pods use, against what Workloads r
 - `claims`: the ledger's sentences, each with its checker. Read `claims/holding.py` first.
 - `scenarios`: the cells of the table (kind × way to lose quota × how pods stop), and others.
 - `view`: the ledger: reservations and their pods as step functions.
-- `matrix`: when quota is to be given back, by edition and cause; `cells`: the table's cells.
+- `editions`: the moment of release that each asks for; `cells`, `table`: the table of cells.
 - `judging`: the decorators that make a generator the checker of a claim.
 - `decisions`, `sources`: the suite's decisions, and the sources that claims cite.
 
 It has no operator of its own: Kueue's is under test, with those of the jobs that it admits.
 """
 
-from typing import Final
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
 
 from conformance.suite import Suite
 from conformance.suites.quota.editions import BY_EDITION, EDITIONS
+
+if TYPE_CHECKING:
+    from conformance.history import History
+
+
+def _table(histories: Sequence[History]) -> Iterable[str]:
+    from conformance.suites.quota.table import table_lines
+
+    return table_lines(histories)
+
 
 SUITE: Final = Suite(
     name="quota",
@@ -25,4 +38,5 @@ SUITE: Final = Suite(
     roles=("kueue",),
     editions=EDITIONS,
     by_edition=BY_EDITION,
+    table=_table,
 )

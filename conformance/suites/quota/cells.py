@@ -82,6 +82,8 @@ def why_impossible(cell: Cell) -> str:
         return _KEEPS_QUOTA[cell.way]
     if cell.way in _ENDS_WITH_ITS_PODS and cell.pods in ("slow", "stuck") and cell.kind == "job":
         return "a Job is Complete or Failed once its pods are terminal (batch/v1 JobConditionType)"
+    if cell.kind == "appwrapper" and cell.way == "deleted-with-orphans":
+        return "an AppWrapper's controller deletes what it wraps, however it is deleted itself"
     return ""
 
 

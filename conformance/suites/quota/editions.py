@@ -17,7 +17,12 @@ EDITIONS: Final = (STRICT, MLBATCH, KEP, RELEASED)
 
 _HELD: Final[Mapping[str, Any]] = {
     "quotaHeldUntilTerminal": True,
-    "integrations": {"quotaReleaseStrategy": {"batch/job": "OnTerminal"}},
+    "integrations": {
+        "quotaReleaseStrategy": {
+            "batch/job": "OnTerminal",
+            "jobset.x-k8s.io/jobset": "OnTerminal",
+        }
+    },
 }
 BY_EDITION: Final[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
     STRICT: {"kueue": _HELD},

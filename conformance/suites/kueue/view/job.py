@@ -7,7 +7,7 @@ from functools import cached_property
 
 from conformance.history import History, Moment, Track
 from conformance.history.tracks import Instant
-from conformance.suites.kueue.api import FRAMEWORKS, QUEUE_LABEL
+from conformance.suites.kueue.api import APP_WRAPPER, FRAMEWORKS, QUEUE_LABEL
 from vocabulary.kinds import POD
 from vocabulary.objects import (
     Object,
@@ -46,14 +46,21 @@ class JobRun:
         return [pod for pod in self.pods if pod.exists_at(n) and _runs(pod.at(n))]
 
     def last_pod_ended(self, since: Moment) -> Moment | None:
-        """The first moment from one on at which none of its pods is left."""
-        if not self.pods_left(since.n):
+        """The first moment from one on at which each of its pods, bound or not, is terminal or
+        gone."""
+        if self._are_all_over(since.n):
             return since
         ends = sorted({entry.n: entry for pod in self.pods for entry in _entries(pod)}.items())
         return next(
-            (Instant(n, entry.t) for n, entry in ends if n > since.n and not self.pods_left(n)),
+            (Instant(n, entry.t) for n, entry in ends if n > since.n and self._are_all_over(n)),
             None,
         )
+
+    def _are_all_over(self, n: int) -> bool:
+        standing = [pod.at(n) for pod in self.pods if pod.exists_at(n)]
+        if self.track.kind == str(APP_WRAPPER):
+            return not standing  # it holds quota until all is gone
+        return all(get_path(pod, "status.phase") in _TERMINAL for pod in standing)
 
     def says_inactive(self, since: Moment) -> Moment | None:
         """The first moment after one at which it says by its status that nothing of it runs; None

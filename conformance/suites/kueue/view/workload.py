@@ -16,6 +16,7 @@ from conformance.suites.kueue.settings import SETTINGS, durations
 from conformance.suites.kueue.view.amounts import Usage, asked_by
 from conformance.suites.kueue.view.job import JobRun
 from vocabulary.clock import Micros
+from vocabulary.durations import parse_duration
 from vocabulary.history import Write
 from vocabulary.objects import finalizers_of, get_path, owner_references
 
@@ -152,6 +153,12 @@ class WorkloadRun(ObjectRun):
     @cached_property
     def timeout_us(self) -> Micros:
         return durations(self.config).timeout_us
+
+    @cached_property
+    def recovery_timeout_us(self) -> Micros:
+        """How long its pods may be unready once they were ready."""
+        found = get_path(self.config, "waitForPodsReady.recoveryTimeout")
+        return self.timeout_us if found is None else parse_duration(found)
 
     @cached_property
     def limit(self) -> int | None:

@@ -95,7 +95,7 @@ def _lost_without_cause(holding: Holding, admitted: Snapshot) -> Snapshot | None
     if lost is None or lost.is_finished or lost.is_terminating or not lost.is_active:
         return None
     if lost.is_timed_out:
-        begin_us = lost.t - run.timeout_us + run.operator.timing.stamp_us + SECOND
+        begin_us = lost.t - run.recovery_timeout_us + run.operator.timing.stamp_us + SECOND
         unready = [state for state in run.turns(_is_unready) if admitted.n < state.n < lost.n]
         return lost if unready and unready[-1].t > begin_us else None
     return None if lost.is_evicted else lost

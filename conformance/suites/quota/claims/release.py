@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from conformance.history import Moment
 from conformance.history.tracks import Instant
 from conformance.norm import Obligations, eventually, met, undecided, violated
 from conformance.norm.words import when
@@ -24,7 +25,7 @@ def no_reservation_leaks(holding: Holding) -> Obligations:
     """A reservation whose owner is gone or has ended, or that is evicted, MUST be given back within
     three reactions of the moment from which it may go, also if no further event arrives."""
     for loss in holding.losses:
-        since = _may_go(loss)
+        since = _may_go(holding, loss)
         if since is None:
             continue
         if holding.history.others_were_down and loss.cause is Cause.EVICTION:
@@ -41,18 +42,11 @@ def no_reservation_leaks(holding: Holding) -> Obligations:
         )
 
 
-def _may_go(loss: Loss) -> Instant | None:
-    """The moment from which nothing holds the quota any more; None while a pod runs."""
-    if loss.cause in (Cause.SUCCESS, Cause.ORPHAN):
-        return Instant(loss.began.n, loss.began.t)
-    running = loss.running_at(loss.began.n)
-    if not running and not any(pod.bound.n > loss.began.n for pod in loss.pods):
-        return Instant(loss.began.n, loss.began.t)
-    end = loss.last_pod_end
-    if end is None:
-        return None
-    last = max(loss.began, end, key=lambda moment: moment.n)
-    return Instant(last.n, last.t)
+def _may_go(holding: Holding, loss: Loss) -> Moment | None:
+    """The moment from which nothing holds the quota any more; None while a pod may."""
+    if loss.cause in (Cause.SUCCESS, Cause.ORPHAN) or holding.job is None:
+        return loss.began
+    return holding.job.last_pod_ended(loss.began)
 
 
 @claim("QL-005", states(3), armed_by="admission that was given back")

@@ -13,6 +13,7 @@ from conformance.history import Moment, Track
 from conformance.norm.view import ObjectRun
 from conformance.suites.kueue.view import Snapshot, WorkloadRun
 from conformance.suites.kueue.view.amounts import Usage
+from conformance.suites.kueue.view.job import JobRun
 from conformance.suites.quota.editions import holds_until_terminal
 from conformance.suites.quota.view.pods import PodSpan
 from vocabulary.history import Write
@@ -64,6 +65,11 @@ class Loss:
     """The pods that ran under it."""
 
     @property
+    def why_evicted(self) -> str:
+        """The reason of the eviction; empty if it was none."""
+        return self.began.why_evicted if isinstance(self.began, Snapshot) else ""
+
+    @property
     def last_pod_end(self) -> Moment | None:
         """The end of the last of its pods; None while one of them runs, or if there was none."""
         ends = [pod.ended for pod in self.pods]
@@ -90,6 +96,11 @@ class Holding(ObjectRun):
     def pods(self) -> tuple[PodSpan, ...]:
         """The pods at the root of whose owners is its job."""
         return tuple(pod for pod in self._view.pods if self.owner_uid in pod.roots)
+
+    @property
+    def job(self) -> JobRun | None:
+        """The job that it stands for, with its pods."""
+        return self.workload.job
 
     @property
     def owner(self) -> Track | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,6 +22,8 @@ class PodSpan:
     bound: Write
     ended: Write | None
     """The write by which it became terminal, was removed, or lost its owner; None: none did."""
+    deleted: Write | None
+    """The write from which on it, or one of its owners, was terminating or gone; None: none was."""
     roots: frozenset[str]
     """The uids of its owners, of their owners, and so on."""
 
@@ -31,13 +33,6 @@ class PodSpan:
     @cached_property
     def usage(self) -> Usage:
         return of_pod(self.track.first["spec"])
-
-    @cached_property
-    def deleted(self) -> Write | None:
-        """The write from which on it was terminating."""
-        return next(
-            (each for each in self.track.versions if is_terminating(each.object or {})), None
-        )
 
     def uses_at(self, n: int, *, terminating: bool) -> bool:
         """True if it uses resources after position n; with `terminating` False, one that is
@@ -56,8 +51,19 @@ def pod_spans(history: History) -> Iterator[PodSpan]:
         if bound is None:
             continue
         ends = [_terminal(track), track.removed, _orphaned(history, track)]
-        ended = min((each for each in ends if each), key=lambda each: each.n, default=None)
-        yield PodSpan(track, bound, ended, frozenset(_owners(history, track)))
+        ended = _first(ends)
+        owners = list(_owners(history, track))
+        deleted = _first([_going(history.tracks[uid]) for uid in owners])
+        yield PodSpan(track, bound, ended, deleted, frozenset(owners))
+
+
+def _first(writes: Iterable[Write | None]) -> Write | None:
+    return min((each for each in writes if each), key=lambda each: each.n, default=None)
+
+
+def _going(track: Track) -> Write | None:
+    going = (each for each in track.versions if is_terminating(each.object or {}))
+    return next(going, track.removed)
 
 
 def _terminal(track: Track) -> Write | None:
@@ -86,7 +92,7 @@ def _orphaned(history: History, track: Track) -> Write | None:
         if controller_of(at.first) is not None:
             lost = (each for each in at.versions if controller_of(each.object or {}) is None)
             found += list(lost)[:1]
-    return min(found, key=lambda each: each.n, default=None)
+    return _first(found)
 
 
 def _leaves_others(obj: Object) -> bool:
