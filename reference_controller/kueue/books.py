@@ -187,10 +187,10 @@ class Books:
         line = self._line(queue)
         return not (key in line.aside or key in line.asleep)
 
-    def pending(self, queue: Key) -> int:
-        """How many wait in a LocalQueue."""
+    def pending(self, queue: Key) -> tuple[int, int, int]:
+        """How many wait in a LocalQueue: to be looked at, set aside, and in their back-off."""
         line = self._line(queue)
-        return len(line.active) + len(line.aside) + len(line.asleep)
+        return len(line.active), len(line.aside), len(line.asleep)
 
     def find(self, key: Key) -> Workload | None:
         """The latest state of a Workload."""

@@ -9,20 +9,21 @@ from collections.abc import Iterator
 from typing import Final
 
 from reference_controller.kueue.names import WORKLOAD, Condition
+from reference_controller.kueue.rules import Rules
 from reference_controller.kueue.workload import Workload
 from reference_controller.shared.events import Identity, Note, event_about
 from vocabulary.clock import Micros
-from vocabulary.objects import condition
+from vocabulary.objects import get_path
 from vocabulary.requests import Create
 
 COMPONENT: Final = "kueue"
 
 
-def notes_of(workload: Workload) -> Iterator[tuple[Identity, Note]]:
+def notes_of(workload: Workload, rules: Rules) -> Iterator[tuple[Identity, Note]]:
     """Messages for users about a Workload as it is stored."""
-    for type_ in (Condition.ADMITTED, Condition.PREEMPTED, Condition.EVICTED):
-        found = condition(workload.object, type_)
-        if found is None or found["status"] != "True":
+    for found in get_path(workload.object, "status.conditions") or ():
+        type_ = str(found["type"])
+        if found["status"] != "True" or not rules.tells(type_):
             continue
         reason = f"EvictedDueTo{found['reason']}" if type_ == Condition.EVICTED else type_
         identity = (workload.uid, reason, found["lastTransitionTime"], workload.times_requeued)

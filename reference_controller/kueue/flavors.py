@@ -119,11 +119,11 @@ class Chooser:
         keys = self._label_keys(group)
         best: Trial | None = None
         reasons: list[str] = []
-        for flavor in group.flavors:
+        for flavor in self.rules.in_order(group.flavors):
             trial = self._tried(assignment, flavor, asked, pod, keys)
             if trial.lacking:
                 reasons.append(trial.lacking)
-            if trial.mode and (best is None or trial.mode > best.mode):
+            if self.rules.is_usable(trial.mode) and (best is None or trial.mode > best.mode):
                 best = trial
             if self.rules.ends_trial(
                 trial.mode, self.queue.borrows_at_once, self.queue.preempts_at_once

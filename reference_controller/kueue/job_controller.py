@@ -257,7 +257,7 @@ class _Pass:
 
     def _tell(self, workload: Workload) -> Generator[Request, Any, None]:
         """Send the Events about a Workload that were not sent yet."""
-        for identity, note in notes_of(workload):
+        for identity, note in notes_of(workload, self.office.rules):
             if identity not in self.told:
                 event = event_for(workload, identity, note, self.clock())
                 yield from send(event, identity, self.told, _drop)

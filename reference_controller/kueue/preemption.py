@@ -44,6 +44,8 @@ class Preemptor:
     def victims(self, usage: Usage) -> list[Victim] | None:
         """Those to evict so that a usage fits, in order; None if no eviction would do."""
         policies = self.quotas.queues[self.queue].preemption
+        if not policies.preempts:
+            return None
         contended = {
             what
             for what, value in usage.items()
@@ -68,7 +70,10 @@ class Preemptor:
             for each in self.holders.get(member.name, {}).values():
                 if contended.isdisjoint(each.usage):
                     continue
-                if is_own:
+                if each.is_leaving:
+                    # Whatever it gives its quota back for, no other one need do so instead.
+                    yield Victim(each, member.name, "")
+                elif is_own:
                     if self.rules.preempts_within(policy, self._precedence(), self._of(each)):
                         yield Victim(each, member.name, Reason.IN_CLUSTER_QUEUE)
                 elif self.rules.reclaims(
@@ -105,8 +110,8 @@ class Preemptor:
         for victim in candidates:
             if self._fits(usage, borrows):
                 break
-            is_own = victim.queue == self.queue
-            if is_own or self.rules.may_lose(self._is_borrowing(victim.queue, contended)):
+            is_taken = victim.queue == self.queue or victim.workload.is_leaving
+            if is_taken or self.rules.may_lose(self._is_borrowing(victim.queue, contended)):
                 self.quotas.hold(victim.queue, victim.workload.usage, -1)
                 taken.append(victim)
         fits = self._fits(usage, borrows)

@@ -80,6 +80,9 @@ class _QueueController(ABC):
             self._writes.remember(key, queue)
         return None
 
+    def _pending(self, queue: Key) -> int:
+        return self._rules.pending(*self._books.pending(queue))
+
     @abstractmethod
     def _why_inactive(self, queue: Object) -> Generator[Request, Any, tuple[str, str]]:
         """A reason and a message; empty if the queue admits."""
@@ -111,11 +114,11 @@ class ClusterQueueController(_QueueController):
     def _why_inactive(self, queue: Object) -> Generator[Request, Any, tuple[str, str]]:
         flavors: ObjectList = yield List(RESOURCE_FLAVOR)
         known = set(map(name_of, flavors.items))
-        return why_inactive(ClusterQueue(queue), known, self._rules)
+        return why_inactive(ClusterQueue(queue, self._rules), known, self._rules)
 
     def _status(self, queue: Object) -> Generator[Request, Any, dict[str, Any]]:
         local: ObjectList = yield List(LOCAL_QUEUE)
-        name, parsed = name_of(queue), ClusterQueue(queue)
+        name, parsed = name_of(queue), ClusterQueue(queue, self._rules)
         lines = [
             key_of(each) for each in local.items if get_path(each, "spec.clusterQueue") == name
         ]
@@ -126,7 +129,7 @@ class ClusterQueueController(_QueueController):
         return {
             "flavorsReservation": usage,
             "flavorsUsage": usage,
-            "pendingWorkloads": sum(map(self._books.pending, lines)),
+            "pendingWorkloads": sum(map(self._pending, lines)),
             "reservingWorkloads": count,
             "admittedWorkloads": count,
         }
@@ -191,12 +194,12 @@ class LocalQueueController(_QueueController):
         name, key = str(get_path(queue, "spec.clusterQueue", "")), key_of(queue)
         found = yield from read(CLUSTER_QUEUE, "", name, live=False)
         held = [each for each in self._books.holders.get(name, {}).values() if each.queue == key]
-        parsed = ClusterQueue(found or {"metadata": {"name": name}})
+        parsed = ClusterQueue(found or {"metadata": {"name": name}}, self._rules)
         usage = _by_flavor(added(each.usage for each in held), parsed, with_borrowed=False)
         return {
             "flavorsReservation": usage,
             "flavorUsage": usage,
-            "pendingWorkloads": self._books.pending(key),
+            "pendingWorkloads": self._pending(key),
             "reservingWorkloads": len(held),
             "admittedWorkloads": len(held),
         }

@@ -55,11 +55,15 @@ class Policies:
     most_priority: int | None
     """The highest priority that it may preempt then; None: any that is lower."""
 
+    @property
+    def preempts(self) -> bool:
+        return (self.within, self.reclaims) != (Preemption.NEVER, Preemption.NEVER)
+
 
 class ClusterQueue:
     """The spec of one ClusterQueue."""
 
-    def __init__(self, obj: Object) -> None:
+    def __init__(self, obj: Object, rules: Rules) -> None:
         spec = obj.get("spec") or {}
         self.object = obj
         self.name = name_of(obj)
@@ -97,8 +101,8 @@ class ClusterQueue:
                     what = FlavorResource(flavor["name"], each["name"])
                     self.quotas[what] = ResourceQuota(
                         amount(each.get("nominalQuota", 0)),
-                        _limit(each, "borrowingLimit"),
-                        _limit(each, "lendingLimit"),
+                        rules.limit(_limit(each, "borrowingLimit")),
+                        rules.limit(_limit(each, "lendingLimit")),
                     )
 
     @property

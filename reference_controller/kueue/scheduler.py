@@ -124,7 +124,7 @@ class Scheduler:
         namespaces: ObjectList = yield List(NAMESPACE)
         parsed = {_version(each): each for each in found.items}
         self._parsed = {
-            version: self._parsed.get(version) or ClusterQueue(each)
+            version: self._parsed.get(version) or ClusterQueue(each, self._rules)
             for version, each in parsed.items()
         }
         cluster = Cluster(
@@ -133,7 +133,8 @@ class Scheduler:
         )
         labels = {name_of(each): labels_of(each) for each in namespaces.items}
         for each in local.items:
-            name = str(get_path(each, "spec.clusterQueue", ""))
+            named = str(get_path(each, "spec.clusterQueue", ""))
+            name = self._rules.fed_by(named, tuple(cluster.queues))
             why = self._why_shut(each, name, cluster, labels.get(namespace_of(each), {}))
             if why:
                 cluster.shut[key_of(each)] = why
@@ -172,6 +173,8 @@ class _Run:
     """The quota that is kept for those whose victims have not given theirs back, by preemptor."""
     passed: set[Key] = field(default_factory=set)
     """Those that were looked at in this pass, and are to be looked at in the next."""
+    blocked: set[str] = field(default_factory=set)
+    """The queues whose head cannot be passed."""
     yielding: set[Key] = field(default_factory=set)
     """Those of them that wait for their preemptor."""
     refused: ApiError | None = None
@@ -205,6 +208,10 @@ class _Run:
             heads.sort(key=lambda head: self._turn(head, quotas))
             for head in heads:
                 yield from self._tried(head.workload, self._serve(head, quotas))
+                of = self.cluster.queues[head.assignment.queue]
+                is_left = head.workload.key in self.passed
+                if is_left and self.rules.blocks_queue(of.is_strict, False):
+                    self.blocked.add(of.name)
                 if self.rules.is_blocked(blocks, len(self.books.not_ready)):
                     break
         if self.refused is not None:
@@ -234,8 +241,10 @@ class _Run:
         yield from self._say_why(workload, why)
         if self.books.is_candidate(workload.uid):
             self.books.set_aside(workload.key)
-        self.passed -= self.yielding
-        self.yielding.clear()
+        if self.yielding:
+            self.passed -= self.yielding
+            self.yielding.clear()
+            self.blocked.clear()
 
     def _quotas(self) -> Quotas:
         used = {queue: dict(used) for queue, used in self.books.used.items()}
@@ -258,6 +267,8 @@ class _Run:
     def _heads(self, quotas: Quotas) -> list[_Head]:
         found = []
         for name, lines in self.cluster.local.items():
+            if name in self.blocked:
+                continue
             workload = self._head(self.cluster.queues[name], lines)
             if workload is not None:
                 found.append(self._judged(workload, self.cluster.queues[name], quotas))
@@ -266,9 +277,8 @@ class _Run:
     def _head(self, queue: ClusterQueue, lines: list[Key]) -> Workload | None:
         """The first of a queue that is not in its back-off."""
         while True:
-            passed: set[Key] = set() if queue.is_strict else self.passed
-            workload = self.books.head(lines, passed)
-            if workload is None or workload.key in self.passed:
+            workload = self.books.head(lines, self.passed)
+            if workload is None:
                 return None
             if not self.rules.is_in_back_off(workload, self.clock()):
                 return workload

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reference_controller.kueue.quota import ClusterQueue
+from reference_controller.kueue.rules import Rules
 from reference_controller.kueue.workload import Workload
 from vocabulary.clock import SECOND, to_rfc3339
 from vocabulary.objects import Object
@@ -18,7 +19,7 @@ def cluster_queue(name: str, cohort: str = "", cpu: int = 4, **spec: Any) -> Clu
         {"coveredResources": ["cpu"], "flavors": [{"name": "one", "resources": resources}]},
     ]
     made = {"cohort": cohort, "resourceGroups": groups, **spec}
-    return ClusterQueue({"metadata": {"name": name}, "spec": made})
+    return ClusterQueue({"metadata": {"name": name}, "spec": made}, Rules())
 
 
 def workload(

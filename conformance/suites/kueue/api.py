@@ -21,6 +21,10 @@ GROUP_NAME: Final = f"{GROUP}/pod-group-name"
 """A label of pods that wait together."""
 GROUP_TOTAL: Final = f"{GROUP}/pod-group-total-count"
 """An annotation of these: how many they are."""
+PRIORITY_CLASS: Final = Kind(
+    GROUP, VERSION, "WorkloadPriorityClass", "workloadpriorityclasses", namespaced=False
+)
+PRIORITY_LABEL: Final = f"{GROUP}/priority-class"
 QUEUE_LABEL: Final = f"{GROUP}/queue-name"
 
 KEP: Final = "kep"
@@ -50,3 +54,8 @@ FRAMEWORKS: Final = {
 """The names of kinds of jobs in the configuration."""
 ON_TERMINAL: Final = "OnTerminal"
 """The strategy of quota that is held until its pods are terminal."""
+EVICTION: Final = "Eviction"
+CREATION: Final = "Creation"
+"""The values of `requeuingStrategy.timestamp`."""
+STOPPED_REASONS: Final = ("ClusterQueueStopped", "LocalQueueStopped")
+"""The reasons of evictions from queues that are drained."""

@@ -43,3 +43,15 @@ PODS_THEMSELVES: Final = Decision(
     "Pods are looked at themselves, not the counters of the object that owns them.",
     "the norm names counters by kind; that these tell the truth is another promise",
 )
+FITS_THOUGH_OTHERS_WAIT: Final = Decision(
+    "K7",
+    "A Workload passes those before it once none of the cohort that waits fits, and no queue of "
+    "the cohort preempts.",
+    "one that preempts may keep back what is left until its victims have given up theirs",
+)
+NO_BORROWING_BY_PREEMPTION: Final = Decision(
+    "K8",
+    "A queue whose borrowWithinCohort is Never does not preempt and borrow in one admission.",
+    "the norm says never; the API has had a policy since that allows it, and controllers from "
+    "v0.4 on preempt within their own queue while they borrow",
+)

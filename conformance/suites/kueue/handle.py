@@ -13,12 +13,15 @@ from conformance.suites.kueue.api import (
     GROUP_TOTAL,
     JOB_SET,
     LOCAL_QUEUE,
+    PRIORITY_CLASS,
+    PRIORITY_LABEL,
     QUEUE_LABEL,
     RESOURCE_FLAVOR,
     WORKLOAD,
 )
 from conformance.suites.kueue.kind import WorkloadState
 from conformance.world import World
+from vocabulary.clock import SECOND
 from vocabulary.kinds import DEPLOYMENT, JOB, POD, STATEFUL_SET, Kind
 from vocabulary.objects import (
     Object,
@@ -223,22 +226,32 @@ def _serving(name: str, **changes: Any) -> Object:
 
 
 def job(
-    name: str, queue: str = MAIN, pods: int = 1, requests: Mapping[str, str] | None = None
+    name: str,
+    queue: str = MAIN,
+    pods: int = 1,
+    requests: Mapping[str, str] | None = None,
+    priority: str = "",
+    cpu: int = 1,
+    namespace: str = "",
+    **pod: Any,
 ) -> Object:
-    """A Job of a queue."""
+    """A Job of a queue; `priority` is a WorkloadPriorityClass, `pod` are fields of its pods."""
     container = {
         "name": "main",
         "image": "registry.k8s.io/pause:3.10",
-        "resources": {"requests": dict(requests or {"cpu": "1"})},
+        "resources": {"requests": dict(requests or {"cpu": str(cpu)})},
     }
     spec = {
         "suspend": True,
         "parallelism": pods,
         "completions": pods,
         "backoffLimit": 0,
-        "template": {"spec": {"restartPolicy": "Never", "containers": [container]}},
+        "template": {"spec": {"restartPolicy": "Never", "containers": [container], **pod}},
     }
-    return _made(JOB, name, spec, queue)
+    made = _made(JOB, name, spec, queue)
+    if priority:
+        made["metadata"]["labels"][PRIORITY_LABEL] = priority
+    return with_path(made, "metadata.namespace", namespace) if namespace else made
 
 
 def job_set(name: str, jobs: int = 1, **changes: Any) -> Object:
@@ -268,26 +281,52 @@ def queue(
     world: World,
     name: str = MAIN,
     quota: Mapping[str, str] | None = None,
+    flavors: Sequence[str] = ("default",),
+    limits: Mapping[str, str] | None = None,
     namespaces: Sequence[str] = (),
     **spec: Any,
 ) -> str:
-    """Create a ClusterQueue with one flavor, and a LocalQueue of that name for it in the run's
-    namespace, or in these; returns the ClusterQueue's name. `spec` are further fields of it."""
-    flavor, cluster_queue = f"{world.prefix}default", f"{world.prefix}{name}"
-    if world.get(RESOURCE_FLAVOR, flavor) is None:
-        world.create(_made(RESOURCE_FLAVOR, flavor))
+    """Create a ClusterQueue with as much quota of each flavor, and a LocalQueue of that name for it
+    in the run's namespace, or in these; returns the ClusterQueue's name. `limits` are further
+    limits of each resource, `spec` further fields of the queue."""
+    cluster_queue = f"{world.prefix}{name}"
     amounts = quota or {"cpu": "1"}
-    resources = [{"name": each, "nominalQuota": amounts[each]} for each in amounts]
+    resources = [
+        {"name": each, "nominalQuota": amounts[each], **(limits or {})} for each in amounts
+    ]
     group = {
         "coveredResources": list(amounts),
-        "flavors": [{"name": flavor, "resources": resources}],
+        "flavors": [{"name": flavor(world, each), "resources": resources} for each in flavors],
     }
+    if "cohort" in spec:
+        spec["cohort"] = f"{world.prefix}{spec['cohort']}"
     made = {"namespaceSelector": {}, "resourceGroups": [group], **spec}
     world.create(_made(CLUSTER_QUEUE, cluster_queue, made))
     for namespace in dict.fromkeys(namespaces or (world.namespace,)):
         local = _made(LOCAL_QUEUE, name, {"clusterQueue": cluster_queue})
         world.create(with_path(local, "metadata.namespace", namespace))
+    world.wait(2 * SECOND)  # So that controllers know it, and may be judged by it.
     return cluster_queue
+
+
+def flavor(world: World, name: str, **spec: Any) -> str:
+    """Create a ResourceFlavor unless there is one; returns its name."""
+    full = f"{world.prefix}{name}"
+    if world.get(RESOURCE_FLAVOR, full) is None:
+        world.create(_made(RESOURCE_FLAVOR, full, spec or None))
+    return full
+
+
+def priority_class(world: World, name: str, value: int) -> str:
+    """Create a WorkloadPriorityClass; returns its name."""
+    full = f"{world.prefix}{name}"
+    world.create({**_made(PRIORITY_CLASS, full), "value": value})
+    return full
+
+
+def stop(world: World, kind: Kind, name: str, policy: str) -> None:
+    """Set the stopPolicy of a queue."""
+    world.patch(kind, name, {"spec": {"stopPolicy": policy}})
 
 
 def _made(

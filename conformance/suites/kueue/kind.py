@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from conformance.object_state import Field, ObjectState, condition, items, number, value
@@ -10,6 +11,7 @@ from conformance.suites.kueue.api import (
     CLUSTER_QUEUE,
     IN_USE,
     LOCAL_QUEUE,
+    PRIORITY_CLASS,
     RESOURCE_FLAVOR,
     WORKLOAD,
 )
@@ -17,6 +19,14 @@ from vocabulary import objects
 from vocabulary.clock import Micros, parse_rfc3339
 from vocabulary.kinds import Kind
 from vocabulary.objects import Object, finalizers_of, get_path
+
+
+class StopPolicy:
+    """`stopPolicy` of a queue."""
+
+    NONE: Final = "None"
+    HOLD: Final = "Hold"
+    HOLD_AND_DRAIN: Final = "HoldAndDrain"
 
 
 class WorkloadState(ObjectState):
@@ -27,6 +37,8 @@ class WorkloadState(ObjectState):
     are_pods_ready = condition("PodsReady")
     is_evicted = condition("Evicted")
     why_evicted = Field(lambda workload: _reason(workload, "Evicted"))
+    is_preempted = condition("Preempted")
+    why_preempted = Field(lambda workload: _reason(workload, "Preempted"))
     is_finished = condition("Finished")
     is_active = Field(lambda workload: get_path(workload, "spec.active") is not False)
     priority = number("spec.priority")
@@ -44,6 +56,19 @@ class WorkloadState(ObjectState):
         it."""
         is_let_go = self.is_terminating and IN_USE not in finalizers_of(self.object)
         return self.has_reservation and not (self.is_finished or is_let_go)
+
+    @property
+    def preemptor(self) -> str:
+        """The uid of the Workload that it was preempted for, as its condition says; else empty."""
+        message = str((objects.condition(self.object, "Evicted") or {}).get("message", ""))
+        found = re.search(r"UID: ([-0-9a-f]+)", message)
+        return found[1] if found and self.why_evicted == "Preempted" else ""
+
+    @property
+    def why_waiting(self) -> str:
+        """The message of its condition QuotaReserved while that is False; else empty."""
+        found = objects.condition(self.object, "QuotaReserved") or {}
+        return str(found.get("message", "")) if found.get("status") == "False" else ""
 
     @property
     def requeue_at_us(self) -> Micros | None:
@@ -92,4 +117,5 @@ KINDS: Final = (
     _queue(LOCAL_QUEUE),
     _queue(CLUSTER_QUEUE),
     _queue(RESOURCE_FLAVOR),
+    _queue(PRIORITY_CLASS),
 )

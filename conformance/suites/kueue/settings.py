@@ -14,6 +14,9 @@ from vocabulary.objects import get_path
 
 _TIMEOUT: Final = "waitForPodsReady.timeout"
 _LIMIT: Final = "waitForPodsReady.requeuingStrategy.backoffLimitCount"
+_RECOVERY: Final = "waitForPodsReady.recoveryTimeout"
+TIMESTAMP: Final = "waitForPodsReady.requeuingStrategy.timestamp"
+BLOCKS: Final = "waitForPodsReady.blockAdmission"
 DEFAULTS: Final[dict[str, Any]] = {
     "waitForPodsReady": {
         "timeout": "5m",
@@ -32,6 +35,8 @@ class KueueDurations:
 
     timeout_us: Micros
     limit: int | None
+    recovery_us: Micros | None = None
+    """`recoveryTimeout`; None: as the timeout, 0: never."""
 
     @property
     def longest_back_off_us(self) -> Micros:
@@ -54,7 +59,12 @@ class KueueDurations:
 
 
 def durations(config: Mapping[str, Any]) -> KueueDurations:
-    return KueueDurations(parse_duration(get_path(config, _TIMEOUT)), get_path(config, _LIMIT))
+    recovery = get_path(config, _RECOVERY)
+    return KueueDurations(
+        parse_duration(get_path(config, _TIMEOUT)),
+        get_path(config, _LIMIT),
+        None if recovery is None else parse_duration(recovery),
+    )
 
 
 def _short(late_us: Micros, stretch: int) -> Mapping[str, Any]:

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from reference_controller.kueue.mutants import pods, release, requeuing
+from reference_controller.kueue.mutants import (
+    order,
+    pods,
+    preemption,
+    queues,
+    quota,
+    release,
+    requeuing,
+)
 from reference_controller.kueue.mutants.registry import MUTANTS
 
-__all__ = ["MUTANTS", "pods", "release", "requeuing"]
+__all__ = ["MUTANTS", "order", "pods", "preemption", "queues", "quota", "release", "requeuing"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from reference_controller.kueue.books import Rank
-from reference_controller.kueue.names import StopPolicy
+from reference_controller.kueue.names import Condition, StopPolicy
 from reference_controller.kueue.workload import Workload
 
 
@@ -43,6 +45,19 @@ class AdmissionRules:
     def drains(self, stop_policy: str) -> bool:
         """True if a queue with that stopPolicy evicts those that it has admitted."""
         return stop_policy == StopPolicy.HOLD_AND_DRAIN
+
+    def fed_by(self, named: str, queues: Sequence[str]) -> str:
+        """The ClusterQueue that a LocalQueue feeds which names one."""
+        del queues
+        return named
+
+    def pending(self, active: int, aside: int, asleep: int) -> int:
+        """How many wait, as a queue's status shows it."""
+        return active + aside + asleep
+
+    def tells(self, type_: str) -> bool:
+        """True if an Event is sent for a condition of that type that became True."""
+        return type_ in {Condition.ADMITTED, Condition.PREEMPTED, Condition.EVICTED}
 
     def serves(self, is_matched: bool) -> bool:
         """True if a queue admits from a namespace that its namespaceSelector matches, or not."""

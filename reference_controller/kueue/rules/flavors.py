@@ -12,6 +12,18 @@ class FlavorRules:
         """True if pods may run on the nodes of a flavor."""
         return is_tolerated and is_selected
 
+    def in_order(self, flavors: tuple[str, ...]) -> tuple[str, ...]:
+        """The flavors of a group in the order in which they are tried."""
+        return flavors
+
+    def is_usable(self, mode: Mode) -> bool:
+        """True if a flavor that could serve so may be taken."""
+        return mode > Mode.NONE
+
+    def limit(self, limit: int | None) -> int | None:
+        """The limit of what a queue borrows or lends; None: there is none."""
+        return limit
+
     def is_needed(self, asked: int) -> bool:
         """True if a resource that is asked for has to be covered by the queue."""
         return asked > 0

@@ -85,3 +85,27 @@ def user_deactivates(world: World, in_back_off: bool) -> None:
     its.activate(True)
     world.until(its.was_requeued(4))
     its.delete()
+
+
+@scenario(
+    arms=["KQ-030", "KQ-034"],
+    kills="reset-loses-against-admission",
+    config=requeues(limit=1),
+)
+def several_are_activated_again(world: World) -> None:
+    """Of several Workloads that the limit had deactivated and that are activated at once, each
+    begins anew, also those that are admitted first."""
+    queue(world, quota={"cpu": "4"})
+    jobs = []
+    for name in ("a", "b", "c", "d"):
+        jobs.append(QueuedJob.of(world, name, NEVER_READY))
+        world.wait(2 * SECOND)
+    for its in jobs:
+        world.until(its.is_deactivated())
+        world.until(its.has_released())
+    for its in reversed(jobs):
+        its.activate(True)
+    for its in jobs:
+        world.until(its.is_admitted())
+        its.delete()
+    world.wait(30 * SECOND)

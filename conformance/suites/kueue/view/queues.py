@@ -1,8 +1,9 @@
-"""The queues of a history: who waits in them, what they have, and what is reserved of it."""
+"""The queues of a history: which Workload comes first, and what is left of their quota."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,15 +11,30 @@ from typing import TYPE_CHECKING
 from conformance.history import History, Moment, Track
 from conformance.history.tracks import Instant
 from conformance.suites.kueue.api import CLUSTER_QUEUE, LOCAL_QUEUE, RESOURCE_FLAVOR
-from conformance.suites.kueue.view.amounts import Usage
-from vocabulary.objects import get_path, is_terminating
-from vocabulary.quantities import parse_quantity
+from conformance.suites.kueue.kind import StopPolicy
+from conformance.suites.kueue.view.standing import Held, QueueSpec, Quota, Standing, usage_of
+from vocabulary.clock import Micros
+from vocabulary.history import Write
+from vocabulary.kinds import NAMESPACE, Kind
+from vocabulary.objects import Object, get_path, is_terminating, labels_of
+from vocabulary.selectors import matches
 
 if TYPE_CHECKING:
     from conformance.suites.kueue.view.workload import Snapshot, WorkloadRun
 
 
-_FLAVOR = str(RESOURCE_FLAVOR)
+@dataclass(slots=True)
+class Wanted:
+    """The contents that the status of a queue has to have."""
+
+    waiting: int = 0
+    holding: int = 0
+    held: Held = field(default_factory=dict)
+
+    def add(self, state: Snapshot) -> None:
+        self.holding += 1
+        for what, value in usage_of(state).items():
+            self.held[what] = self.held.get(what, Fraction(0)) + value
 
 
 class Queues:
@@ -27,23 +43,38 @@ class Queues:
     def __init__(self, history: History, workloads: Sequence[WorkloadRun]) -> None:
         self._history = history
         self._workloads = workloads
+        self._standings: dict[int, Standing] = {}
+        self._specs: dict[tuple[str, int], QueueSpec] = {}
+
+    def at(self, n: int) -> Standing:
+        """The quota of all queues after position n."""
+        found = self._standings.get(n)
+        if found is None:
+            specs = [self.spec(name, n) for name in self._cluster]
+            flavors = {
+                name: track.at(n) for name, track in self._flavors.items() if track.exists_at(n)
+            }
+            states = (run.at(n) for run in self._workloads)
+            holders = (state for state in states if state is not None and state.has_quota)
+            queues = {spec.name: spec for spec in specs if spec is not None}
+            found = self._standings[n] = Standing(queues, flavors, holders)
+        return found
+
+    def spec(self, name: str, n: int) -> QueueSpec | None:
+        """The spec of a ClusterQueue after position n; None if there is none."""
+        track = self._cluster.get(name)
+        version = None if track is None else track.version_at(n)
+        if version is None:
+            return None
+        found = self._specs.get((name, version.n))
+        if found is None:
+            found = self._specs[name, version.n] = QueueSpec(version.object or {})
+        return found
 
     def first_from(self, run: WorkloadRun, since: Moment) -> Moment | None:
         """The first moment from one on at which it waits, fits into the nominal quota of its
         queue, and no other one of the cohort waits; None if there is none."""
         return next((at for at in self._moments(since) if self._is_first(run, at)), None)
-
-    def closed(self, run: WorkloadRun, since: Moment) -> Moment | None:
-        """The first moment after another at which the queues of a Workload do not admit."""
-        queue = self.queue_of(run, since.n)
-        local = self._local.get((run.track.namespace, self._name_of_local(run, since.n)))
-        tracks = [local, self._cluster.get(queue), *self._history.by_kind.get(_FLAVOR, ())]
-        changes: list[Moment] = []
-        for track in tracks:
-            if track is not None:
-                changes += [*track.versions, *([track.removed] if track.removed else [])]
-        later = sorted((each for each in changes if each.n > since.n), key=lambda each: each.n)
-        return next((each for each in later if not self._admits(run, queue, each.n)), None)
 
     def _name_of_local(self, run: WorkloadRun, n: int) -> str:
         state = run.at(n)
@@ -56,6 +87,320 @@ class Queues:
         for other in self._workloads:
             if other is not run and self.queue_of(other, other.track.created.n) in cohort:
                 yield other
+
+    def find(self, uid: str) -> WorkloadRun | None:
+        """The Workload of that uid."""
+        return next((run for run in self._workloads if run.track.uid == uid), None)
+
+    def passed_over(self, run: WorkloadRun, admission: Snapshot) -> Iterator[WorkloadRun]:
+        """The other Workloads of the same queue that its controller knew to wait when it admitted
+        this one, and could have admitted for all that others did."""
+        since_us = run.operator.timing.seen_us(admission.t)
+        if not self.is_steady(since_us, admission):
+            return
+        for other in self._workloads:
+            if (
+                other is not run
+                and self.queue_of(other, admission.n) == admission.cluster_queue
+                and self.waited(other, since_us, admission)
+                and not other.was_refused(since_us, admission)
+                and not self.yields(other, admission)
+            ):
+                yield other
+
+    @cached_property
+    def preempted(self) -> tuple[Snapshot, ...]:
+        """All evictions in favour of others."""
+        return tuple(state for run in self._workloads for state in run.preemptions)
+
+    def peers(self, run: WorkloadRun, queue: str, n: int) -> list[Snapshot]:
+        """Those of at least its priority that hold quota of a queue after position n."""
+        priority = run.snapshots[0].priority
+        states = (other.at(n) for other in self._workloads if other is not run)
+        return [
+            state
+            for state in states
+            if state is not None and state.has_quota and state.cluster_queue == queue
+            if state.priority > priority or (state.priority == priority and not state.is_evicted)
+        ]
+
+    def victims_of(self, run: WorkloadRun, queue: str) -> list[Snapshot]:
+        """Those of a queue that were preempted for a Workload."""
+        return [
+            each
+            for each in self.preempted
+            if each.preemptor == run.track.uid and each.cluster_queue == queue
+        ]
+
+    def freed(self, since: Moment, until: Moment, queue: str) -> bool:
+        """True if others of a queue were admitted in between, so that what a Workload was admitted
+        with may not be what was taken back for it."""
+        return any(
+            since.n < state.n < until.n and state.cluster_queue == queue
+            for run in self._workloads
+            for state in run.admissions
+        )
+
+    def was_stopped(self, run: WorkloadRun, since_us: Micros, until: Moment) -> bool:
+        """True if one of its queues was stopped all the time from a time up to a moment."""
+        cluster, local = self._tracks_of(run, until.n)
+        return any(
+            all(_is_stopped(version.object) for version in _between(track, since_us, until))
+            for track in (cluster, local)
+            if track is not None and track.created.t <= since_us
+        )
+
+    def was_drained(self, run: WorkloadRun, since_us: Micros, until: Moment) -> bool:
+        """True if one of its queues was drained at any time from a time up to a moment."""
+        return any(
+            get_path(version.object or {}, "spec.stopPolicy") == StopPolicy.HOLD_AND_DRAIN
+            for track in self._tracks_of(run, until.n)
+            if track is not None
+            for version in _between(track, since_us, until)
+        )
+
+    def drains(self, run: WorkloadRun) -> Iterator[tuple[Track, Moment, Moment | None]]:
+        """Each time that a queue began to be drained while it held quota of it, or that it was
+        admitted after that: the queue, when, and when that was over."""
+        for admission in run.admissions:
+            end = run.next(admission, lambda each: not each.has_quota)
+            for track in self._tracks_of(run, admission.n):
+                if track is None:
+                    continue
+                for version in track.versions:
+                    obj = version.object or {}
+                    if get_path(obj, "spec.stopPolicy") != StopPolicy.HOLD_AND_DRAIN:
+                        continue
+                    state = run.at(version.n)
+                    if state is None or not admission.n <= version.n or state.is_evicted:
+                        continue
+                    if end is None or version.n < end.n:
+                        yield track, version, _resumed(track, version)
+                        break
+
+    def held_back(self, run: WorkloadRun) -> Iterator[Moment]:
+        """The states in which it waits in a queue that is stopped."""
+        for state in run.snapshots:
+            if state.is_active and not state.has_reservation:
+                tracks = self._tracks_of(run, state.n)
+                if any(track is not None and _is_stopped(track.at(state.n)) for track in tracks):
+                    yield state
+
+    def not_served_from(self, run: WorkloadRun) -> Moment | None:
+        """The first moment at which it waits, and its queue does not admit from its namespace."""
+        for state in run.snapshots:
+            spec = self.spec(self.queue_of(run, state.n), state.n)
+            waits = state.is_active and not (state.has_reservation or state.is_terminating)
+            if spec is None or not waits:
+                continue
+            if self.serves(spec, run.track.namespace, state.n) is False:
+                return state
+        return None
+
+    def statuses(self, n: int) -> Iterator[tuple[Track, Wanted]]:
+        """Each queue that is stored after position n, with what its status has to show then."""
+        states = [(run, state) for run in self._workloads if (state := run.at(n)) is not None]
+        for track in (*self._cluster.values(), *self._local.values()):
+            if not track.exists_at(n):
+                continue
+            is_local = track.kind == str(LOCAL_QUEUE)
+            found = Wanted()
+            for run, state in states:
+                if is_local:
+                    mine = (track.namespace, track.name) == (run.track.namespace, state.queue)
+                    holds = mine
+                else:
+                    mine = self.queue_of(run, n) == track.name
+                    holds = state.cluster_queue == track.name
+                if state.has_quota and holds:
+                    found.add(state)
+                elif mine and state.is_active and not (state.is_finished or state.is_terminating):
+                    found.waiting += not state.has_reservation
+            yield track, found
+
+    def _tracks_of(self, run: WorkloadRun, n: int) -> tuple[Track | None, Track | None]:
+        """The ClusterQueue and the LocalQueue of a Workload."""
+        state = run.at(n)
+        local = self._local.get((run.track.namespace, "" if state is None else state.queue))
+        return self._cluster.get(self.queue_of(run, n)), local
+
+    def heads_beside(self, run: WorkloadRun, admission: Snapshot) -> Iterator[WorkloadRun]:
+        """The first Workloads of the other queues of the cohort that its controller knew to wait
+        when it admitted this one."""
+        since_us = run.operator.timing.seen_us(admission.t)
+        cohort = self._cohort(str(admission.cluster_queue), admission.n)
+        if not self.is_steady(since_us, admission):
+            return
+        waiting: dict[str, list[WorkloadRun]] = {}
+        for other in self._workloads:
+            queue = self.queue_of(other, admission.n)
+            is_beside = queue in cohort and queue != admission.cluster_queue
+            if is_beside and self.is_candidate(other, admission):
+                waiting.setdefault(queue, []).append(other)
+        for other, *more in waiting.values():
+            is_known = not more and self.waited(other, since_us, admission)
+            if is_known and not other.was_refused(since_us, admission):
+                yield other
+
+    def needs_none(self, run: WorkloadRun, n: int) -> bool:
+        """True if it fits into the nominal quota of its queue, without borrowing."""
+        queue, standing = self.queue_of(run, n), self.at(n)
+        return queue in standing.queues and any(
+            standing.is_within_nominal(queue, placed) and standing.fits(queue, placed)
+            for placed in standing.placements(queue, run.usage, run.pod)
+        )
+
+    def standings_before(self, run: WorkloadRun, admission: Snapshot) -> Iterator[Standing]:
+        """The quota at each position since it holds none that its controller may have looked at
+        when it admitted it: what others gave back or took in between."""
+        since_us = run.operator.timing.seen_us(admission.t)
+        given = run.turns(lambda state: not state.has_quota)
+        own = max((each.n for each in given if each.n < admission.n), default=-1)
+        yield self.at(admission.n - 1)
+        for other in self._workloads:
+            for before, after in other.changes:
+                is_then = since_us <= after.t and own < after.n < admission.n
+                if is_then and before.has_quota != after.has_quota:
+                    yield self.at(after.n - 1)
+
+    def moments_alone(self, run: WorkloadRun) -> Iterator[Moment]:
+        """The first moment of each wait at which it fits, borrowed or not, and no other one of
+        the cohort waits."""
+        for begun in run.turns(lambda state: not state.has_reservation and state.is_active):
+            end = run.next(begun, lambda state: state.has_reservation)
+            for at in self._moments(begun):
+                if end is not None and at.n >= end.n:
+                    break
+                if self.is_candidate(run, at) and self._is_alone(run, at) and self.fits(run, at.n):
+                    yield at
+                    break
+
+    def _is_alone(self, run: WorkloadRun, at: Moment) -> bool:
+        cohort = self._cohort(self.queue_of(run, at.n), at.n)
+        return not any(
+            self.queue_of(other, at.n) in cohort and self.is_candidate(other, at)
+            for other in self._workloads
+            if other is not run
+        )
+
+    def reclaims_from(self, run: WorkloadRun) -> Moment | None:
+        """The first moment at which it waits alone, is within the nominal quota of its queue, does
+        not fit since others borrow, and its queue may reclaim from any of them."""
+        for at in self._moments(run.snapshots[0]):
+            if not self.is_candidate(run, at) or not self._is_alone(run, at):
+                continue
+            queue, standing = self.queue_of(run, at.n), self.at(at.n)
+            if standing.queues[queue].reclaims != "Any" or self.fits(run, at.n):
+                continue
+            if any(
+                standing.is_within_nominal(queue, placed)
+                and not any(quota.lending is not None for quota in self._quotas(standing, queue))
+                for placed in standing.placements(queue, run.usage, run.pod)
+            ):
+                return at
+        return None
+
+    def preempts_from(self, run: WorkloadRun) -> Moment | None:
+        """The first moment at which it waits alone, does not fit, and would fit into the nominal
+        quota of its queue without those that its queue lets it preempt in the queue."""
+        for at in self._moments(run.snapshots[0]):
+            if not self.is_candidate(run, at) or not self._is_alone(run, at):
+                continue
+            queue, standing = self.queue_of(run, at.n), self.at(at.n)
+            if standing.queues[queue].within == "Never" or self.fits(run, at.n):
+                continue
+            others_borrow = any(
+                standing.held(each.name, what) > standing.nominal(each.name, what)
+                for each in standing.cohort(queue)
+                if each.name != queue
+                for what in each.quotas
+            )
+            freed = [usage_of(each) for each in self._lower(run, queue, at.n)]
+            if not others_borrow and any(
+                all(
+                    standing.held(queue, what) + value
+                    <= standing.nominal(queue, what)
+                    + sum((each.get(what, Fraction(0)) for each in freed), Fraction(0))
+                    for what, value in placed.items()
+                )
+                for placed in standing.placements(queue, run.usage, run.pod)
+            ):
+                return at
+        return None
+
+    def _lower(self, run: WorkloadRun, queue: str, n: int) -> Iterator[Snapshot]:
+        """Those that a Workload may preempt in its queue after position n."""
+        spec, mine = self.spec(queue, n), run.at(n)
+        for other in self._workloads:
+            state = other.at(n)
+            if spec is None or mine is None or state is None or not state.has_quota:
+                continue
+            if state.cluster_queue != queue:
+                continue
+            is_newer = other.precedence(state) < run.precedence(mine)
+            is_equal = state.priority == mine.priority
+            if state.priority < mine.priority or (
+                is_equal and is_newer and spec.within == "LowerOrNewerEqualPriority"
+            ):
+                yield state
+
+    def released_for(self, run: WorkloadRun, since: Moment) -> Moment | None:
+        """When the last of those gave its quota back that were preempted for a Workload; None if
+        one has not, or there was none."""
+        found: list[Moment] = []
+        for other in self._workloads:
+            for state in other.preemptions:
+                if state.preemptor == run.track.uid and state.n > since.n:
+                    back = other.next(state, lambda each: not each.has_quota) or other.track.removed
+                    if back is None:
+                        return None
+                    found.append(back)
+        return max(found, key=lambda at: at.n, default=None)
+
+    def _quotas(self, standing: Standing, queue: str) -> Iterator[Quota]:
+        for each in standing.cohort(queue):
+            yield from each.quotas.values()
+
+    def passes_from(self, run: WorkloadRun) -> Moment | None:
+        """The first moment at which it waits in a BestEffortFIFO queue, fits into its nominal
+        quota, and others of the cohort wait, none of which fits or may preempt."""
+        for at in self._moments(run.snapshots[0]):
+            if not self.is_candidate(run, at):
+                continue
+            queue, standing = self.queue_of(run, at.n), self.at(at.n)
+            cohort = {each.name for each in standing.cohort(queue)}
+            if standing.queues[queue].is_strict or not self.fits_nominal(run, queue, at.n):
+                continue
+            if any(standing.queues[name].preempts for name in cohort):
+                continue
+            waiting = [
+                other
+                for other in self._workloads
+                if other is not run
+                and self.queue_of(other, at.n) in cohort
+                and self.is_candidate(other, at)
+            ]
+            if waiting and not any(self.fits(other, at.n) for other in waiting):
+                return at
+        return None
+
+    def yields(self, run: WorkloadRun, at: Moment) -> bool:
+        """True if it was preempted for one that still waits."""
+        state = run.at(at.n)
+        preemptor = None if state is None or not state.preemptor else self.find(state.preemptor)
+        waiting = None if preemptor is None else preemptor.at(at.n)
+        return waiting is not None and waiting.is_active and not waiting.has_reservation
+
+    def unready(self, since_us: Micros, until: Moment, but: WorkloadRun) -> WorkloadRun | None:
+        """One that was admitted all the time from a time up to a moment, and not ready."""
+        for run in self._workloads:
+            standing = [each for each in run.snapshots if each.n < until.n]
+            last = max((each.n for each in standing if each.t <= since_us), default=None)
+            if run is but or last is None:
+                continue
+            if all(each.blocks_others for each in standing if each.n >= last):
+                return run
+        return None
 
     def taken(self, run: WorkloadRun, since: Moment) -> Moment | None:
         """The next reservation of another Workload in the cohort of its queue."""
@@ -96,72 +441,133 @@ class Queues:
                 yield Instant(state.n, state.t)
 
     def _is_first(self, run: WorkloadRun, at: Moment) -> bool:
-        queue = self.queue_of(run, at.n)
-        state = run.at(at.n)
-        if not queue or state is None or not self._is_candidate(state, at):
+        if not self.is_candidate(run, at) or not self._is_alone(run, at):
             return False
-        if not self._admits(run, queue, at.n):
-            return False
-        cohort = self._cohort(queue, at.n)
-        for other in self._workloads:
-            theirs = other.at(at.n)
-            if other is run or theirs is None or self.queue_of(other, at.n) not in cohort:
-                continue
-            if self._is_candidate(theirs, at):
-                return False
-        return self._fits(run.usage, queue, cohort, at.n)
+        return self.fits_nominal(run, self.queue_of(run, at.n), at.n)
 
-    def _is_candidate(self, state: Snapshot, at: Moment) -> bool:
-        """True if it waits, and is not in its back-off."""
-        waits = state.is_active and not (state.has_reservation or state.is_finished)
-        if not waits or state.is_terminating:
+    def is_candidate(self, run: WorkloadRun, at: Moment) -> bool:
+        """True if it waits in a queue that admits, and is not in its back-off."""
+        state = run.at(at.n)
+        if state is None or not state.is_active or state.is_terminating:
+            return False
+        if state.has_reservation or state.is_finished or not self.is_open(run, at.n):
+            return False
+        if run.blocks_admission and self._any_unready(at.n):
             return False
         requeue_at_us = state.requeue_at_us
         return requeue_at_us is None or requeue_at_us - self._history.header.began_us <= at.t
 
-    def _admits(self, run: WorkloadRun, queue: str, n: int) -> bool:
-        """True if both queues of a Workload and all flavors are there, and none is deleted."""
-        local = self._local.get((run.track.namespace, self._name_of_local(run, n)))
-        tracks = [local, self._cluster.get(queue), *self._history.by_kind.get(_FLAVOR, ())]
-        objects = [{} if track is None else track.at(n) for track in tracks]
-        if not all(objects) or any(map(is_terminating, objects)):
-            return False
-        policies = (get_path(obj, "spec.stopPolicy", "None") for obj in objects[:2])
-        return all(policy == "None" for policy in policies)
+    def _any_unready(self, n: int) -> bool:
+        states = (run.at(n) for run in self._workloads)
+        return any(state is not None and state.blocks_others for state in states)
 
-    def _fits(self, asked: Usage, queue: str, cohort: Collection[str], n: int) -> bool:
+    def is_open(self, run: WorkloadRun, n: int) -> bool:
+        """True if the queues of a Workload admit after position n, as far as is known."""
+        queue = self.spec(self.queue_of(run, n), n)
+        if queue is None or queue.is_terminating or queue.stop_policy != StopPolicy.NONE:
+            return False
+        local = self.local_of(run, n)
+        if local is None or self.stop_policy_of(local, n) != StopPolicy.NONE:
+            return False
+        names = [name for group in queue.groups for name in group.flavors]
+        if not all(name in self._flavors and self._flavors[name].exists_at(n) for name in names):
+            return False
+        return self.serves(queue, run.track.namespace, n) is True
+
+    def local_of(self, run: WorkloadRun, n: int) -> Track | None:
+        """The LocalQueue of a Workload, unless it is being deleted."""
+        state = run.at(n)
+        local = self._local.get((run.track.namespace, "" if state is None else state.queue))
+        if local is None or not local.exists_at(n) or is_terminating(local.at(n)):
+            return None
+        return local
+
+    def stop_policy_of(self, queue: Track, n: int) -> str:
+        return str(get_path(queue.at(n), "spec.stopPolicy") or StopPolicy.NONE)
+
+    def serves(self, queue: QueueSpec, namespace: str, n: int) -> bool | None:
+        """True if a namespace matches the selector of a queue, None if its labels are unknown."""
+        if queue.namespaces in (None, {}):
+            return queue.namespaces is not None
+        track = self._namespaces.get(namespace)
+        if track is None or not track.exists_at(n):
+            return None
+        return matches(queue.namespaces, labels_of(track.at(n)))
+
+    def fits_nominal(self, run: WorkloadRun, queue: str, n: int) -> bool:
         """True if it fits into what is left of the nominal quota of its queue, all of which is
         there since no other queue of the cohort borrows."""
-        for name, value in asked.items():
-            if self._held(queue, name, n) + value > self._nominal(queue, name, n):
-                return False
-            for each in cohort:
-                if each != queue and self._held(each, name, n) > self._nominal(each, name, n):
-                    return False
-        return True
+        standing = self.at(n)
+        return any(
+            standing.is_within_nominal(queue, placed)
+            and all(
+                standing.held(each.name, what) <= standing.nominal(each.name, what)
+                for each in standing.cohort(queue)
+                if each.name != queue
+                for what in placed
+            )
+            for placed in standing.placements(queue, run.usage, run.pod)
+        )
 
-    def _nominal(self, queue: str, resource: str, n: int) -> Fraction:
-        """The nominal quota of a resource, where one flavor has it; none where several do, since it
-        depends on the flavor then what fits."""
-        track = self._cluster.get(queue)
-        found = [
-            parse_quantity(each["nominalQuota"])
-            for group in get_path({} if track is None else track.at(n), "spec.resourceGroups") or ()
-            for flavor in group["flavors"]
-            for each in flavor["resources"]
-            if each["name"] == resource
-        ]
-        return found[0] if len(found) == 1 else Fraction(0)
+    def fits(self, run: WorkloadRun, n: int) -> bool:
+        """True if it fits into what is left for its queue, borrowed or not, in some flavor."""
+        return self._fits(run, self.queue_of(run, n), self.at(n))
 
-    def _held(self, queue: str, resource: str, n: int) -> Fraction:
-        """How much of a resource is reserved in a ClusterQueue after position n."""
-        total = Fraction(0)
-        for run in self._workloads:
-            state = run.at(n)
-            if state is not None and state.has_quota and state.cluster_queue == queue:
-                for each in state.assignments:
-                    total += parse_quantity((each.get("resourceUsage") or {}).get(resource, 0))
-        return total
+    def had_room(self, other: WorkloadRun, run: WorkloadRun, admission: Snapshot) -> bool:
+        """True if another Workload fitted whenever this one did, as far back as the controller may
+        have looked when it admitted this one."""
+        theirs, queue = self.queue_of(other, admission.n), str(admission.cluster_queue)
+        return all(
+            self._fits(other, theirs, standing)
+            for standing in self.standings_before(run, admission)
+            if self._fits(run, queue, standing)
+        )
+
+    def takes_from(self, run: WorkloadRun, admission: Snapshot, other: WorkloadRun) -> bool:
+        """True if another Workload would have fitted in place of this one, and does no more."""
+        return self.had_room(other, run, admission) and not self.fits(other, admission.n)
+
+    def _fits(self, run: WorkloadRun, queue: str, standing: Standing) -> bool:
+        if queue not in standing.queues:
+            return False
+        placements = standing.placements(queue, run.usage, run.pod)
+        return any(standing.fits(queue, placed) for placed in placements)
+
+    def closed(self, run: WorkloadRun, since: Moment) -> Moment | None:
+        """The first moment after another at which the queues of a Workload do not admit."""
+        later = sorted((each for each in self._changes if each.n > since.n), key=lambda at: at.n)
+        return next((each for each in later if not self.is_open(run, each.n)), None)
+
+    def is_steady(self, since_us: Micros, until: Moment) -> bool:
+        """True if no queue, flavor or namespace changed from a time to a moment."""
+        return not any(since_us <= each.t and each.n <= until.n for each in self._changes)
+
+    @cached_property
+    def _changes(self) -> list[Moment]:
+        """The writes that changed what queues, flavors or namespaces ask for."""
+        found: list[Moment] = []
+        tracks = (*self._cluster.values(), *self._local.values(), *self._flavors.values())
+        for track in (*tracks, *self._namespaces.values()):
+            asked = None
+            for version in track.versions:
+                obj = version.object or {}
+                now = (obj.get("spec"), labels_of(obj), is_terminating(obj))
+                if now != asked:
+                    found.append(version)
+                asked = now
+            if track.removed is not None:
+                found.append(track.removed)
+        return found
+
+    def waited(self, run: WorkloadRun, since_us: Micros, until: Moment) -> bool:
+        """True if it was a candidate all the time from one time up to a moment, or was created no
+        later than that and has been one since."""
+        standing = [each for each in run.snapshots if each.n < until.n]
+        last = max((each.n for each in standing if each.t <= since_us), default=None)
+        if last is None:
+            return False
+        spans = [Instant(each.n, max(each.t, since_us)) for each in standing if each.n >= last]
+        return all(self.is_candidate(run, each) for each in spans)
 
     def _cohort(self, queue: str, n: int) -> frozenset[str]:
         """The ClusterQueues that share quota with one, itself included."""
@@ -171,15 +577,48 @@ class Queues:
         return frozenset(each for each in self._cluster if self._cohort_of(each, n) == name)
 
     def _cohort_of(self, queue: str, n: int) -> str:
-        track = self._cluster.get(queue)
-        return "" if track is None else str(get_path(track.at(n), "spec.cohort") or "")
+        spec = self.spec(queue, n)
+        return "" if spec is None else spec.cohort
 
     @cached_property
     def _cluster(self) -> dict[str, Track]:
-        tracks = self._history.by_kind.get(str(CLUSTER_QUEUE), ())
-        return {track.name: track for track in tracks}
+        return self._by_name(CLUSTER_QUEUE)
+
+    @cached_property
+    def _flavors(self) -> dict[str, Track]:
+        return self._by_name(RESOURCE_FLAVOR)
+
+    @cached_property
+    def _namespaces(self) -> dict[str, Track]:
+        return self._by_name(NAMESPACE)
+
+    def _by_name(self, kind: Kind) -> dict[str, Track]:
+        return {track.name: track for track in self._history.by_kind.get(str(kind), ())}
 
     @cached_property
     def _local(self) -> dict[tuple[str, str], Track]:
         tracks = self._history.by_kind.get(str(LOCAL_QUEUE), ())
         return {(track.namespace, track.name): track for track in tracks}
+
+
+def _is_stopped(queue: Object | None) -> bool:
+    return (get_path(queue or {}, "spec.stopPolicy") or StopPolicy.NONE) != StopPolicy.NONE
+
+
+def _between(track: Track, since_us: Micros, until: Moment) -> list[Write]:
+    """The versions of an object that were stored at some time from a time up to a moment."""
+    last = max((each.n for each in track.versions if each.t <= since_us), default=-1)
+    return [each for each in track.versions if last <= each.n < until.n]
+
+
+def _resumed(track: Track, since: Moment) -> Moment | None:
+    """When a queue is not drained any more."""
+    later = (each for each in track.versions if each.n > since.n)
+    return next(
+        (
+            each
+            for each in later
+            if get_path(each.object or {}, "spec.stopPolicy") != StopPolicy.HOLD_AND_DRAIN
+        ),
+        track.removed,
+    )

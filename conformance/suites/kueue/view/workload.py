@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from conformance.history import Moment, Track
 from conformance.norm.view import ObjectRun
-from conformance.suites.kueue.api import IN_USE, PODS_READY_TIMEOUT
+from conformance.suites.kueue.api import CREATION, EVICTION, IN_USE, PODS_READY_TIMEOUT
 from conformance.suites.kueue.back_off import BackOff
 from conformance.suites.kueue.kind import WorkloadState
-from conformance.suites.kueue.settings import SETTINGS, durations
+from conformance.suites.kueue.settings import BLOCKS, SETTINGS, TIMESTAMP, durations
 from conformance.suites.kueue.view.amounts import Usage, asked_by
 from conformance.suites.kueue.view.job import JobRun
-from vocabulary.clock import Micros
+from vocabulary.clock import Micros, parse_rfc3339
 from vocabulary.durations import parse_duration
 from vocabulary.history import Write
-from vocabulary.objects import finalizers_of, get_path, owner_references
+from vocabulary.kinds import EVENT
+from vocabulary.objects import Object, finalizers_of, get_path, meta, owner_references
 
 if TYPE_CHECKING:
     from conformance.suites.kueue.view.history import KueueHistory
@@ -48,6 +49,11 @@ class Snapshot(WorkloadState):
             return None
         known = self.since_us("Admitted"), self.since_us("PodsReady")
         return max((each for each in known if each is not None), default=None)
+
+    @property
+    def blocks_others(self) -> bool:
+        """True if nothing is admitted beside it where `blockAdmission` is set."""
+        return self.has_quota and not (self.are_pods_ready or self.is_evicted)
 
     @property
     def is_timed_out(self) -> bool:
@@ -140,11 +146,16 @@ class WorkloadRun(ObjectRun):
     @property
     def config(self) -> Mapping[str, Any]:
         """The configuration in force when it was created."""
+        return SETTINGS.overlay(SETTINGS.defaults, self.written)
+
+    @cached_property
+    def written(self) -> Mapping[str, Any]:
+        """The same without defaults, as an administrator wrote it."""
         found: Mapping[str, Any] = {}
         for n, parameters in self.operator.configurations:
             if n < self.track.created.n:
                 found = parameters
-        return SETTINGS.overlay(SETTINGS.defaults, found)
+        return found
 
     @cached_property
     def back_off(self) -> BackOff:
@@ -153,6 +164,19 @@ class WorkloadRun(ObjectRun):
     @cached_property
     def timeout_us(self) -> Micros:
         return durations(self.config).timeout_us
+
+    def ready_within_us(self, state: Snapshot) -> Micros | None:
+        """How long the pods of an admitted Workload may be unready from now on: one that was ready
+        has its `recoveryTimeout`; None if it is not evicted for that."""
+        recovery_us = durations(self.config).recovery_us
+        if recovery_us is None or not self.has_recovered_from(state):
+            return self.timeout_us
+        return recovery_us or None
+
+    def has_recovered_from(self, state: Snapshot) -> bool:
+        """True if its pods were ready already since its last admission before a state."""
+        admitted = max((each.n for each in self.admissions if each.n <= state.n), default=0)
+        return any(each.are_pods_ready for each in self.snapshots if admitted <= each.n <= state.n)
 
     @cached_property
     def recovery_timeout_us(self) -> Micros:
@@ -170,13 +194,66 @@ class WorkloadRun(ObjectRun):
         first = self.snapshots[0].object
         return asked_by(get_path(first, "spec.podSets") or ())
 
+    @cached_property
+    def pod(self) -> Object:
+        """The spec of the pods of its first pod set."""
+        found: Object = get_path(self.snapshots[0].object, "spec.podSets.0.template.spec") or {}
+        return found
+
+    @property
+    def pod_sets(self) -> int:
+        return len(get_path(self.snapshots[0].object, "spec.podSets") or ())
+
+    def precedence(self, state: Snapshot) -> tuple[int, Micros]:
+        """Its place in its queue, as far as times of whole seconds tell: the highest first, that is
+        its priority, and how early the time is that it is ordered by."""
+        since_us = state.since_us("Evicted") if state.is_timed_out else None
+        if since_us is None or self.timestamp == CREATION:
+            since_us = parse_rfc3339(meta(state.object)["creationTimestamp"])
+        return state.priority, -since_us
+
+    @cached_property
+    def blocks_admission(self) -> bool:
+        return bool(get_path(self.config, BLOCKS))
+
+    @cached_property
+    def timestamp(self) -> str:
+        """The configured `requeuingStrategy.timestamp`."""
+        return str(get_path(self.config, TIMESTAMP) or EVICTION)
+
+    @cached_property
+    def preemptions(self) -> tuple[Snapshot, ...]:
+        """Its evictions in favour of others."""
+        return self.turns(lambda state: state.is_evicted and state.why_evicted == "Preempted")
+
+    def events(self, since: Moment, reason: str) -> Iterator[Moment]:
+        """The Events of the controller about it from a moment on that name an eviction's reason."""
+        for track in self.history.by_kind.get(str(EVENT), ()):
+            event = track.first
+            if get_path(event, "involvedObject.uid") == self.track.uid:
+                named = str(event.get("reason", ""))
+                is_it = named.startswith("EvictedDueTo") and reason in named
+                if is_it and track.created.n > since.n:
+                    yield track.created
+
+    def was_refused(self, since_us: Micros, until: Moment) -> bool:
+        """True if a write of the controller to it failed between a time and a moment."""
+        return any(
+            write.name == self.track.name
+            and write.namespace == self.track.namespace
+            and since_us <= write.t
+            and write.n <= until.n
+            and not 200 <= write.code < 300
+            for write in self.operator.writes
+        )
+
     def overtaken(self, since: Moment) -> Moment | None:
         """The first moment after another from which it need not be admitted any more: another
-        Workload has taken the quota, it is deactivated, finished or deleted."""
+        Workload has taken the quota, its queue is stopped, it is deactivated, finished or
+        deleted."""
         inactive = self.next(since, lambda each: not each.is_active)
-        queues = self.queues
-        closed, taken = queues.closed(self, since), queues.taken(self, since)
-        return _first(inactive, self.gone(since), closed, taken)
+        taken, closed = self.queues.taken(self, since), self.queues.closed(self, since)
+        return _first(inactive, self.gone(since), taken, closed)
 
     def counts_less(self, state: Snapshot) -> Snapshot | None:
         """The first state after one whose count is lower."""
@@ -211,7 +288,10 @@ class WorkloadRun(ObjectRun):
             begun_us = before.waits_for_pods_since_us
             if begun_us is None:
                 continue
-            due_us = begun_us + self.timeout_us - self.history.header.began_us
+            span_us = self.ready_within_us(before)
+            if span_us is None:
+                continue
+            due_us = begun_us + span_us - self.history.header.began_us
             end_us = self.history.end.t if after is None else after.t
             is_new = not found or found[-1].t != due_us
             if before.t <= due_us <= end_us and is_new:

@@ -1,0 +1,293 @@
+"""KQ-024, 045, 047, 101 to 103, 105, 112: what fits is admitted, and nothing else."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from conformance.history import Moment
+from conformance.norm import Obligations, eventually, met, violated
+from conformance.norm.claim import Level
+from conformance.norm.words import when
+from conformance.suites.kueue.decisions import FITS_THOUGH_OTHERS_WAIT
+from conformance.suites.kueue.judging import claim
+from conformance.suites.kueue.sources import api, guide, story
+from conformance.suites.kueue.view import Snapshot, Standing, WorkloadRun, usage_of
+
+_ADMITTED = "admission"
+_PRIORITIES = "Priorities and Preemption"
+
+
+@claim("KQ-101", guide("Quotas", 1), armed_by=_ADMITTED)
+def quota_of_its_queue(run: WorkloadRun) -> Obligations:
+    """A Workload MUST be admitted by the ClusterQueue of its LocalQueue."""
+    for admission in run.admissions:
+        queue = run.queues.queue_of(run, admission.n)
+        seen_us = run.operator.timing.seen_us(admission.t)
+        if queue == admission.cluster_queue or not run.queues.is_steady(seen_us, admission):
+            yield met(admission)
+        else:
+            yield violated(
+                admission,
+                f"{when(admission)}: {run} is admitted by {admission.cluster_queue}; its "
+                f"LocalQueue {admission.queue} is one of {queue or 'no ClusterQueue'}.",
+            )
+
+
+@claim("KQ-047", api("ClusterQueue", 20), level=Level.DERIVED, armed_by=_ADMITTED)
+def limits_hold(run: WorkloadRun) -> Obligations:
+    """A Workload MUST be admitted only if its queue covers each resource that it asks for, and
+    neither its borrowing limit nor what its cohort lends is exceeded."""
+    for admission in run.admissions:
+        seen_us = run.operator.timing.seen_us(admission.t)
+        queue, standing = str(admission.cluster_queue), run.queues.at(admission.n)
+        if queue not in standing.queues or not run.queues.is_steady(seen_us, admission):
+            continue
+        used = usage_of(admission)
+        covered = {resource for _, resource in used}
+        missing = sorted(name for name, value in run.usage.items() if value and name not in covered)
+        lacking = [what for what in used if standing.left(queue, what) < 0]
+        if not missing and not lacking:
+            yield met(admission)
+        elif missing:
+            yield violated(
+                admission,
+                f"{when(admission)}: {run} is admitted by {queue} without quota of "
+                f"{', '.join(missing)}.",
+            )
+        else:
+            flavor, resource = lacking[0]
+            held = standing.held(queue, lacking[0])
+            yield violated(
+                admission,
+                f"{when(admission)}: {run} is admitted by {queue}, which then holds {held} "
+                f"{resource} of {flavor}, {-standing.left(queue, lacking[0])} more than it may.",
+            )
+
+
+@claim(
+    "KQ-045",
+    api("ClusterQueue", 3),
+    level=Level.DERIVED,
+    armed_by="admission by a queue with several flavors",
+)
+def flavors_in_their_order(run: WorkloadRun) -> Obligations:
+    """A Workload MUST get the first flavor whose taints and labels its pods match and in which it
+    fits, unless the queue's flavorFungibility has the next one tried; all resources of a group MUST
+    come from one."""
+    for admission in run.admissions:
+        yield from _first_flavor(run, admission)
+
+
+@claim(
+    "KQ-024",
+    story(1, 6),
+    armed_by="admission by a queue with several flavors, after pods were not ready in time",
+)
+def requeued_onto_the_free_flavor(run: WorkloadRun) -> Obligations:
+    """A Workload that was evicted since its pods were not ready MUST be requeued onto the flavor
+    that became free, if that is the first in which it fits."""
+    for admission in run.admissions:
+        before = run.at(admission.n - 1)
+        if before is not None and before.is_timed_out:
+            yield from _first_flavor(run, admission)
+
+
+def _first_flavor(run: WorkloadRun, admission: Snapshot) -> Obligations:
+    timing, queue = run.operator.timing, str(admission.cluster_queue)
+    since_us = timing.seen_us(admission.t)
+    spec = run.queues.spec(queue, admission.n)
+    if spec is None or run.pod_sets != 1 or not run.queues.is_steady(since_us, admission):
+        return
+    if all(len(group.flavors) < 2 for group in spec.groups):
+        return
+    before = run.queues.at(admission.n - 1)
+    used = usage_of(admission)
+    for group in spec.groups:
+        got = sorted({flavor for flavor, name in used if name in group.resources})
+        if not got:
+            continue
+        suiting = before.suiting(group, run.pod)
+        if len(got) > 1 or got[0] not in suiting:
+            yield violated(
+                admission,
+                f"{when(admission)}: {run} is admitted with {', '.join(got)} for "
+                f"{', '.join(group.resources)}; its pods match {', '.join(suiting) or 'none'}.",
+            )
+            continue
+        asked = {name: value for name, value in run.usage.items() if name in group.resources}
+        earlier = suiting[: suiting.index(got[0])]
+        better = next(
+            (each for each in earlier if _was_free(run, queue, (each, got[0]), asked, admission)),
+            None,
+        )
+        if better is None and not spec.borrows_first:
+            later = suiting[suiting.index(got[0]) + 1 :]
+            better = next(
+                (each for each in later if _is_better(run, (each, got[0]), asked, admission)), None
+            )
+        if better is None:
+            yield met(admission)
+        else:
+            yield violated(
+                admission,
+                f"{when(admission)}: {run} is admitted with {got[0]}, and {better}, which had "
+                "room, is to be taken first.",
+            )
+
+
+def _was_free(
+    run: WorkloadRun,
+    queue: str,
+    flavors: tuple[str, str],
+    asked: dict[str, Fraction],
+    admission: Snapshot,
+) -> bool:
+    """True if it fitted in a flavor whenever it did in the one that it got."""
+    free, got = ({(flavor, name): value for name, value in asked.items()} for flavor in flavors)
+    return all(
+        _takes(standing, queue, free)
+        for standing in run.queues.standings_before(run, admission)
+        if queue in standing.queues and standing.fits(queue, got)
+    )
+
+
+def _is_better(
+    run: WorkloadRun,
+    flavors: tuple[str, str],
+    asked: dict[str, Fraction],
+    admission: Snapshot,
+) -> bool:
+    """True if it had to borrow in the flavor that it got, and not in another one."""
+    queue = str(admission.cluster_queue)
+    better, got = ({(flavor, name): value for name, value in asked.items()} for flavor in flavors)
+    return all(
+        standing.fits(queue, better)
+        and standing.is_within_nominal(queue, better)
+        and not standing.is_within_nominal(queue, got)
+        for standing in run.queues.standings_before(run, admission)
+        if queue in standing.queues
+    )
+
+
+def _takes(standing: Standing, queue: str, placed: dict[tuple[str, str], Fraction]) -> bool:
+    if queue not in standing.queues or not standing.fits(queue, placed):
+        return False
+    borrows = not standing.is_within_nominal(queue, placed)
+    return standing.queues[queue].borrows_first or not borrows
+
+
+@claim(
+    "KQ-105",
+    guide("Quotas", 2),
+    armed_by="Workload that fits and is the first of its cohort",
+)
+def what_fits_is_admitted(run: WorkloadRun) -> Obligations:
+    """A Workload that fits into the quota of its queue MUST be admitted if no other one of its
+    cohort waits, whatever room nodes have."""
+    created = run.snapshots[0]
+    candidate = run.queues.first_from(run, created)
+    if candidate is not None and candidate.t == created.t:
+        yield eventually(
+            run,
+            "its admission",
+            since=candidate,
+            within_us=0,
+            happened=run.next(created, lambda each: each.has_reservation),
+            unless=run.overtaken(candidate),
+            steps=2,
+        )
+
+
+@claim(
+    "KQ-102",
+    guide("Quotas", 3),
+    armed_by="Workload that fits into what its cohort lends, and is the only one that waits",
+)
+def unused_quota_is_borrowed(run: WorkloadRun) -> Obligations:
+    """A Workload that fits into the unused quota of its cohort MUST be admitted, within the limits
+    of borrowing and lending, if no other one of the cohort waits."""
+    for since in run.queues.moments_alone(run):
+        if run.queues.fits_nominal(run, run.queues.queue_of(run, since.n), since.n):
+            continue
+        yield eventually(
+            run,
+            "its admission with borrowed quota",
+            since=since,
+            within_us=0,
+            happened=run.next(since, lambda each: each.has_reservation),
+            unless=run.overtaken(since),
+            steps=3,
+        )
+
+
+@claim(
+    "KQ-103",
+    guide("Quotas", 4),
+    armed_by="Workload that fits into the nominal quota of its queue, which others have borrowed",
+)
+def nominal_quota_comes_back(run: WorkloadRun) -> Obligations:
+    """A Workload that fits into the nominal quota of its queue MUST be admitted though others have
+    borrowed that, if the queue may reclaim from any of them and it is the first that waits."""
+    return _gets_back(run, run.queues.reclaims_from(run))
+
+
+@claim(
+    "KQ-054",
+    api("ClusterQueuePreemption", 9),
+    level=Level.DERIVED,
+    armed_by="Workload that fits once others of its queue are preempted, which its policy lets it",
+)
+def lower_ones_make_room(run: WorkloadRun) -> Obligations:
+    """A Workload MUST be admitted that fits into the nominal quota of its queue once those are
+    preempted which its withinClusterQueue lets it preempt, if it is the first that waits."""
+    return _gets_back(run, run.queues.preempts_from(run))
+
+
+def _gets_back(run: WorkloadRun, since: Moment | None) -> Obligations:
+    """Others are evicted for it at once, and it is admitted once their quota is back."""
+    if since is None:
+        return
+    admitted = run.next(since, lambda each: each.has_reservation)
+    victims = [each for each in run.queues.preempted if each.preemptor == run.track.uid]
+    yield eventually(
+        run,
+        "the eviction of others that hold its quota",
+        since=since,
+        within_us=0,
+        happened=min(victims, key=lambda each: each.n, default=admitted),
+        unless=run.overtaken(since),
+        steps=2,
+    )
+    released = run.queues.released_for(run, since)
+    if released is not None:
+        yield eventually(
+            run,
+            "its admission once the quota of others is back",
+            since=released,
+            within_us=0,
+            happened=admitted,
+            unless=run.overtaken(since),
+            steps=2,
+        )
+
+
+@claim(
+    "KQ-112",
+    guide(_PRIORITIES, 3),
+    decision=FITS_THOUGH_OTHERS_WAIT,
+    armed_by="Workload that fits while one before it does not",
+)
+def no_head_blocks(run: WorkloadRun) -> Obligations:
+    """In a BestEffortFIFO queue a Workload that fits into the nominal quota MUST be admitted though
+    others of its queue wait that do not fit."""
+    since = run.queues.passes_from(run)
+    if since is not None:
+        yield eventually(
+            run,
+            "its admission beside one that does not fit",
+            since=since,
+            within_us=0,
+            happened=run.next(since, lambda each: each.has_reservation),
+            unless=run.overtaken(since),
+            steps=3,
+        )

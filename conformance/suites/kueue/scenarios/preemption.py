@@ -1,0 +1,181 @@
+"""Workloads that give quota back for others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.scenario_type import scenario
+from conformance.suites.kueue.handle import QueuedJob, priority_class, queue
+from conformance.world import World
+from vocabulary.clock import MINUTE, SECOND
+
+RUNS = "run 1m"
+LONG = "run 20m"
+LOWER = {"withinClusterQueue": "LowerPriority"}
+RECLAIMS = {"reclaimWithinCohort": "Any", **LOWER}
+SLOW = "run 20m, stop 20s"
+
+
+@scenario(arms=["KQ-041", "KQ-052", "KQ-115"], kills="equal-ones-are-preempted")
+def a_higher_one_preempts(world: World) -> None:
+    """A Job of higher priority has one of lower priority of its queue preempted, and none of the
+    same."""
+    low, high = priority_class(world, "low", 1), priority_class(world, "high", 10)
+    queue(world, quota={"cpu": "2"}, preemption=LOWER)
+    QueuedJob.of(world, "low", LONG, priority=low)
+    same = QueuedJob.of(world, "same", LONG, priority=high)
+    world.until(same.is_ready())
+    first = QueuedJob.of(world, "first", "run 2m", priority=high)
+    world.until(first.is_ready())
+    second = QueuedJob.of(world, "second", RUNS, priority=high)
+    world.until(second.is_finished())
+    world.wait(MINUTE)
+
+
+@scenario(
+    arms=["KQ-103", "KQ-116", "KQ-117", "KQ-118"],
+    kills="all-queues-may-lose",
+)
+def borrowed_quota_is_reclaimed(world: World) -> None:
+    """Quota that one queue borrowed is reclaimed from it, not from one that is within its own."""
+    for name in ("main", "within", "borrows"):
+        queue(world, name, quota={"cpu": "2"}, cohort="all", preemption=RECLAIMS)
+    early = QueuedJob.of(world, "early", LONG, queue="borrows", cpu=2)
+    world.until(early.is_ready())
+    late = QueuedJob.of(world, "late", LONG, queue="borrows", cpu=2)
+    world.until(late.is_ready())
+    world.wait(2 * SECOND)
+    within = QueuedJob.of(world, "within", LONG, queue="within", cpu=2)
+    world.until(within.is_ready())
+    first = QueuedJob.of(world, "first", RUNS, cpu=2)
+    world.until(first.is_ready())
+    world.until(first.is_finished())
+
+
+@scenario(arms=["KQ-103"], kills="nothing-is-reclaimed")
+def two_reclaim(world: World) -> None:
+    """Two queues get back what a third has borrowed from both."""
+    for name in ("main", "other", "borrows"):
+        queue(world, name, quota={"cpu": "1"}, cohort="all", preemption=RECLAIMS)
+    for n in range(3):
+        its = QueuedJob.of(world, f"b{n}", LONG, queue="borrows")
+        world.until(its.is_ready())
+    first = QueuedJob.of(world, "first", LONG)
+    world.until(first.is_ready())
+    second = QueuedJob.of(world, "second", LONG, queue="other")
+    world.until(second.is_ready())
+
+
+@scenario(
+    arms=["KQ-114"],
+    kills="it-preempts-and-borrows",
+)
+def more_than_nominal(world: World) -> None:
+    """A Job that exceeds the nominal quota of its queue has nothing preempted, and waits."""
+    high = priority_class(world, "high", 10)
+    for name in ("main", "other", "slack"):
+        queue(world, name, quota={"cpu": "2"}, cohort="all", preemption=RECLAIMS)
+    low = QueuedJob.of(world, "low", "run 3m", cpu=2)
+    borrows = QueuedJob.of(world, "borrows", "run 3m", queue="other", cpu=4)
+    world.until(low.is_ready() & borrows.is_ready())
+    large = QueuedJob.of(world, "large", RUNS, cpu=3, priority=high)
+    world.wait(10 * SECOND)
+    own = QueuedJob.of(world, "own", RUNS, cpu=2, priority=high)
+    world.until(own.is_ready())
+    world.until(own.is_finished() & large.is_finished())
+
+
+@scenario(arms=["KQ-115"], kills="peers-do-not-count")
+def peers_fill_the_quota(world: World) -> None:
+    """A Job that would exceed the nominal quota with those of its own priority has none of lower
+    priority preempted."""
+    high = priority_class(world, "high", 10)
+    queue(world, quota={"cpu": "4"}, cohort="all", preemption=LOWER)
+    queue(world, "other", quota={"cpu": "3"}, cohort="all", preemption=LOWER)
+    peer = QueuedJob.of(world, "peer", "run 3m", cpu=4, priority=high)
+    low = QueuedJob.of(world, "low", "run 3m", cpu=3)
+    world.until(peer.is_ready() & low.is_ready())
+    waits = QueuedJob.of(world, "waits", RUNS, cpu=2, priority=high)
+    world.wait(10 * SECOND)
+    world.until(waits.is_finished())
+
+
+@scenario(arms=["KQ-054"], kills="newer-ones-are-spared")
+def a_newer_equal_one_gives_way(world: World) -> None:
+    """With LowerOrNewerEqualPriority an older Job gets the quota of a newer one of its priority
+    that had passed it."""
+    policy = {"withinClusterQueue": "LowerOrNewerEqualPriority"}
+    queue(world, quota={"cpu": "2"}, preemption=policy)
+    runs = QueuedJob.of(world, "runs", RUNS)
+    world.until(runs.is_ready())
+    world.wait(2 * SECOND)
+    old = QueuedJob.of(world, "old", RUNS, cpu=2)
+    world.wait(2 * SECOND)
+    newer = QueuedJob.of(world, "newer", LONG)
+    world.until(newer.is_ready())
+    world.until(old.is_finished())
+    world.until(newer.is_ready())
+
+
+def holds_until_terminal() -> dict[str, Any]:
+    """The configuration in which a Job's quota is held until its pods are terminal."""
+    return {"integrations": {"quotaReleaseStrategy": {"batch/job": "OnTerminal"}}}
+
+
+@scenario(
+    arms=["KQ-041", "KQ-047"],
+    kills="victims-come-back-first",
+    config=holds_until_terminal(),
+)
+def victim_fits_again(world: World) -> None:
+    """A victim of higher priority that fits into its nominal quota again by the time that its own
+    is back waits for its preemptor."""
+    high = priority_class(world, "high", 10)
+    for name in ("main", "other", "third"):
+        queue(world, name, quota={"cpu": "4"}, cohort="all", preemption=RECLAIMS)
+    third = QueuedJob.of(world, "third", "run 10m", queue="third", cpu=6, priority=high)
+    world.until(third.is_ready())
+    stays = QueuedJob.of(world, "stays", "run 2m", queue="other", cpu=2, priority=high)
+    world.until(stays.is_ready())
+    world.wait(2 * SECOND)
+    victim = QueuedJob.of(world, "victim", SLOW, queue="other", cpu=4, priority=high)
+    world.until(victim.is_ready())
+    world.wait(105 * SECOND)
+    first = QueuedJob.of(world, "first", RUNS, cpu=4)
+    world.until(first.is_finished())
+    world.until(victim.is_ready())
+
+
+@scenario(
+    arms=["KQ-047"],
+    kills="preemptors-do-not-wait",
+    config=holds_until_terminal(),
+)
+def victims_take_their_time(world: World) -> None:
+    """A preemptor is admitted only once the quota of its victims, whose pods end slowly, is
+    back."""
+    high = priority_class(world, "high", 10)
+    queue(world, quota={"cpu": "2"}, preemption=LOWER)
+    for name in ("a", "b"):
+        its = QueuedJob.of(world, name, SLOW)
+        world.until(its.is_ready())
+    first = QueuedJob.of(world, "first", RUNS, cpu=2, priority=high)
+    world.until(first.is_finished())
+
+
+@scenario(arms=["KQ-052"], kills="anything-is-reclaimed")
+def only_lower_ones_are_reclaimed(world: World) -> None:
+    """With reclaimWithinCohort LowerPriority a borrower of the same priority is spared."""
+    policies = {"reclaimWithinCohort": "LowerPriority"}
+    low, high = priority_class(world, "low", 1), priority_class(world, "high", 10)
+    queue(world, quota={"cpu": "2"}, cohort="all", preemption=policies)
+    queue(world, "other", quota={"cpu": "2"}, cohort="all", preemption=policies)
+    QueuedJob.of(world, "high", LONG, queue="other", cpu=2, priority=high)
+    world.wait(2 * SECOND)
+    equal = QueuedJob.of(world, "equal", "run 2m", queue="other", priority=high)
+    lower = QueuedJob.of(world, "lower", LONG, queue="other", priority=low)
+    world.until(equal.is_ready() & lower.is_ready())
+    first = QueuedJob.of(world, "first", RUNS, priority=high)
+    world.until(first.is_ready())
+    second = QueuedJob.of(world, "second", RUNS, priority=high)
+    world.until(second.is_finished())

@@ -1,0 +1,113 @@
+"""Queues that are stopped, select namespaces, or wait for pods to be ready."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.scenario_type import scenario
+from conformance.suites.kueue.api import CLUSTER_QUEUE, LOCAL_QUEUE
+from conformance.suites.kueue.handle import QueuedJob, queue, stop
+from conformance.suites.kueue.scenarios.requeuing import NEVER_READY, requeues
+from conformance.world import World
+from vocabulary.clock import MINUTE, SECOND
+from vocabulary.kinds import NAMESPACE
+
+RUNS = "run 1m"
+LONG = "run 30m"
+SECOND_NAMESPACE = "second"
+
+
+@scenario(
+    arms=["KQ-044", "KQ-053"],
+    kills="stopped-queues-admit",
+    cases={"cluster": True, "local": False},
+)
+def queue_holds(world: World, cluster: bool) -> None:
+    """A queue that holds admits nothing new and leaves what runs, while another one goes on."""
+    name = queue(world, quota={"cpu": "2"})
+    queue(world, "other")
+    kind, stopped = (CLUSTER_QUEUE, name) if cluster else (LOCAL_QUEUE, "main")
+    runs = QueuedJob.of(world, "runs", RUNS)
+    world.until(runs.is_ready())
+    stop(world, kind, stopped, "Hold")
+    world.wait(5 * SECOND)
+    waits = QueuedJob.of(world, "waits", RUNS)
+    other = QueuedJob.of(world, "other", RUNS, queue="other")
+    world.until(other.is_finished() & runs.is_finished())
+    stop(world, kind, stopped, "None")
+    world.until(waits.is_finished())
+
+
+@scenario(
+    arms=["KQ-044", "KQ-050"],
+    kills="queues-are-not-drained",
+    config=requeues(),
+    cases={"cluster": True, "local": False},
+)
+def queue_is_drained(world: World, cluster: bool) -> None:
+    """A queue that is drained evicts what it has admitted, counts none of it, and goes on later;
+    one that shares its name in another place does not."""
+    name = queue(world, quota={"cpu": "2"})
+    queue(world, "other")
+    kind, stopped = (CLUSTER_QUEUE, name) if cluster else (LOCAL_QUEUE, "main")
+    back = QueuedJob.of(world, "back", NEVER_READY)
+    world.until(back.was_requeued(1))
+    world.until(back.has_released())
+    world.until(back.is_admitted())
+    runs = QueuedJob.of(world, "runs", LONG)
+    other = QueuedJob.of(world, "other", "run 5m", queue="other")
+    world.until(runs.is_ready() & other.is_ready())
+    stop(world, kind, stopped, "HoldAndDrain")
+    world.until(runs.has_released() & back.has_released())
+    world.wait(MINUTE)
+    stop(world, kind, stopped, "None")
+    world.until(runs.is_ready())
+    back.delete()
+
+
+@scenario(
+    arms=["KQ-046"],
+    kills="every-namespace-is-served",
+    namespaces=(SECOND_NAMESPACE,),
+)
+def namespace_is_not_selected(world: World) -> None:
+    """A Job of a namespace that the queue does not select waits, says why, and is admitted once the
+    namespace has the label; one of the same name in a selected namespace runs."""
+    second = world.namespaces[SECOND_NAMESPACE]
+    _label(world, world.namespace, "yes")
+    _label(world, second, "no")
+    selector = {"matchLabels": {"example.com/batch": "yes"}}
+    places = (world.namespace, SECOND_NAMESPACE)
+    queue(world, quota={"cpu": "2"}, namespaces=places, namespaceSelector=selector)
+    runs = QueuedJob.of(world, "its", RUNS)
+    waits = QueuedJob.of(world, "its", RUNS, namespace=SECOND_NAMESPACE)
+    world.until(runs.is_ready())
+    world.wait(10 * SECOND)
+    _label(world, second, "yes")
+    world.until(waits.is_finished())
+
+
+def _label(world: World, namespace: str, value: str) -> None:
+    world.patch(NAMESPACE, namespace, {"metadata": {"labels": {"example.com/batch": value}}})
+
+
+def blocks() -> dict[str, Any]:
+    """The configuration in which what is not ready blocks admission."""
+    return {"waitForPodsReady": {"blockAdmission": True}}
+
+
+@scenario(arms=["KQ-042"], kills="unready-ones-block-nothing", config=blocks())
+def one_is_not_ready(world: World) -> None:
+    """While an admitted Job is not ready, no other one is admitted, of no queue; then they are."""
+    queue(world)
+    queue(world, "other")
+    slow = QueuedJob.of(world, "slow", "run 2m, ready-after 30s")
+    world.until(slow.is_admitted())
+    world.wait(5 * SECOND)
+    other = QueuedJob.of(world, "other", RUNS, queue="other")
+    world.until(other.is_ready())
+    never = QueuedJob.of(world, "never", NEVER_READY)
+    world.until(never.was_requeued(1))
+    last = QueuedJob.of(world, "last", RUNS, queue="other")
+    world.until(last.is_finished())
+    never.delete()

@@ -1,0 +1,63 @@
+"""Victims that should have been spared, or were not found."""
+
+from __future__ import annotations
+
+from reference_controller.kueue.mutants.registry import MUTANTS
+from reference_controller.kueue.names import Preemption
+from reference_controller.kueue.rules import Rules
+from vocabulary.clock import Micros
+
+
+@MUTANTS.mutant(Rules.preempts_within, "It preempts those of the same priority.", "KQ-052")
+def equal_ones_are_preempted(
+    self: Rules, policy: str, preemptor: tuple[int, Micros], victim: tuple[int, Micros]
+) -> bool:
+    return policy != Preemption.NEVER and victim[0] <= preemptor[0]
+
+
+@MUTANTS.mutant(Rules.preempts_within, "It never preempts a newer one of its priority.", "KQ-054")
+def newer_ones_are_spared(
+    self: Rules, policy: str, preemptor: tuple[int, Micros], victim: tuple[int, Micros]
+) -> bool:
+    return policy != Preemption.NEVER and victim[0] < preemptor[0]
+
+
+@MUTANTS.mutant(Rules.may_lose, "It takes from queues that do not borrow.", "KQ-117", "KQ-118")
+def all_queues_may_lose(self: Rules, is_borrowing: bool) -> bool:
+    return True
+
+
+@MUTANTS.mutant(Rules.reclaims, "It reclaims nothing.", "KQ-103")
+def nothing_is_reclaimed(
+    self: Rules, policy: str, preemptor: int, victim: int, borrows: bool, most_priority: int | None
+) -> bool:
+    return False
+
+
+@MUTANTS.mutant(Rules.reclaims, "It reclaims from any priority.", "KQ-052")
+def anything_is_reclaimed(
+    self: Rules, policy: str, preemptor: int, victim: int, borrows: bool, most_priority: int | None
+) -> bool:
+    return policy != Preemption.NEVER
+
+
+@MUTANTS.mutant(
+    Rules.needs_nominal,
+    "It preempts and borrows in one admission.",
+    "KQ-114",
+    "KQ-113",
+    "KQ-115",
+    "KQ-116",
+)
+def it_preempts_and_borrows(self: Rules, borrows: bool) -> bool:
+    return False
+
+
+@MUTANTS.mutant(Rules.awaits_release, "It admits before the quota of victims is back.", "KQ-047")
+def preemptors_do_not_wait(self: Rules, is_pending: bool) -> bool:
+    return False
+
+
+@MUTANTS.mutant(Rules.yields, "It admits victims before their preemptors.", "KQ-041")
+def victims_come_back_first(self: Rules, preemptor_waits: bool) -> bool:
+    return False

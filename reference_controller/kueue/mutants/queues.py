@@ -1,0 +1,42 @@
+"""Queues that admit what they should not, and say what is not so."""
+
+from __future__ import annotations
+
+from reference_controller.kueue.mutants.registry import MUTANTS
+from reference_controller.kueue.names import Condition, StopPolicy
+from reference_controller.kueue.rules import Rules
+
+
+@MUTANTS.mutant(Rules.admits, "Queues that are stopped admit.", "KQ-044")
+def stopped_queues_admit(self: Rules, stop_policy: str) -> bool:
+    return True
+
+
+@MUTANTS.mutant(Rules.drains, "It never drains a queue.", "KQ-044")
+def queues_are_not_drained(self: Rules, stop_policy: str) -> bool:
+    return False
+
+
+@MUTANTS.mutant(Rules.drains, "It drains queues that only hold.", "KQ-044")
+def holding_queues_are_drained(self: Rules, stop_policy: str) -> bool:
+    return stop_policy != StopPolicy.NONE
+
+
+@MUTANTS.mutant(Rules.serves, "It ignores namespaceSelectors.", "KQ-046")
+def every_namespace_is_served(self: Rules, is_matched: bool) -> bool:
+    return True
+
+
+@MUTANTS.mutant(Rules.is_blocked, "What is not ready blocks nothing.", "KQ-042")
+def unready_ones_block_nothing(self: Rules, blocks_admission: bool, not_ready: int) -> bool:
+    return False
+
+
+@MUTANTS.mutant(Rules.pending, "It does not count those that do not fit.", "KQ-053")
+def refused_ones_are_not_counted(self: Rules, active: int, aside: int, asleep: int) -> int:
+    return active + asleep
+
+
+@MUTANTS.mutant(Rules.tells, "It sends no Event of evictions.", "KQ-050")
+def evictions_are_kept_quiet(self: Rules, type_: str) -> bool:
+    return type_ in {Condition.ADMITTED, Condition.PREEMPTED}

@@ -1,0 +1,68 @@
+"""Quota that is given where there is none, or not where there is; flavors in another order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reference_controller.kueue.flavors import Mode
+from reference_controller.kueue.mutants.registry import MUTANTS
+from reference_controller.kueue.rules import Rules
+
+
+@MUTANTS.mutant(Rules.fits, "It gives a unit more than there is.", "KQ-047")
+def more_is_given_than_there_is(self: Rules, asked: int, available: int) -> bool:
+    return asked <= available + 1000
+
+
+@MUTANTS.mutant(Rules.fits, "It never gives the last unit.", "KQ-105")
+def the_last_unit_is_kept(self: Rules, asked: int, available: int) -> bool:
+    return asked < available
+
+
+@MUTANTS.mutant(Rules.limit, "It ignores limits of borrowing and lending.", "KQ-047")
+def limits_do_not_bind(self: Rules, limit: int | None) -> int | None:
+    return None
+
+
+@MUTANTS.mutant(Rules.is_needed, "It gives what its queues have no quota of.", "KQ-047")
+def uncovered_resources_are_free(self: Rules, asked: int) -> bool:
+    return False
+
+
+@MUTANTS.mutant(Rules.is_usable, "It never borrows.", "KQ-102")
+def nothing_is_borrowed(self: Rules, mode: Mode) -> bool:
+    return mode in {Mode.PREEMPT, Mode.FIT}
+
+
+@MUTANTS.mutant(Rules.in_order, "It tries flavors from the last.", "KQ-045", "KQ-024")
+def the_last_flavor_comes_first(self: Rules, flavors: tuple[str, ...]) -> tuple[str, ...]:
+    return flavors[::-1]
+
+
+@MUTANTS.mutant(Rules.ends_trial, "It tries all flavors before it borrows.", "KQ-045")
+def borrowing_is_put_off(
+    self: Rules, mode: Mode, borrows_at_once: bool, preempts_at_once: bool
+) -> bool:
+    return mode == Mode.FIT
+
+
+@MUTANTS.mutant(Rules.ends_trial, "It borrows before it tries the next flavor.", "KQ-045")
+def borrowing_is_not_put_off(
+    self: Rules, mode: Mode, borrows_at_once: bool, preempts_at_once: bool
+) -> bool:
+    return Rules.ends_trial(self, mode, True, preempts_at_once)
+
+
+@MUTANTS.mutant(Rules.suits, "It ignores the taints of flavors.", "KQ-045")
+def taints_do_not_matter(self: Rules, is_tolerated: bool, is_selected: bool) -> bool:
+    return is_selected
+
+
+@MUTANTS.mutant(Rules.suits, "It ignores the labels of flavors.", "KQ-045")
+def labels_do_not_matter(self: Rules, is_tolerated: bool, is_selected: bool) -> bool:
+    return is_tolerated
+
+
+@MUTANTS.mutant(Rules.fed_by, "All LocalQueues feed one ClusterQueue.", "KQ-101")
+def all_feed_one_queue(self: Rules, named: str, queues: Sequence[str]) -> str:
+    return min(queues, default=named)
