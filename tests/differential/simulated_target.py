@@ -187,7 +187,7 @@ class SimulatedTarget:
         self._cluster.api.admission.validating.pop()
 
     def serve_conversions(self, answer: Reviewer) -> dict[str, Any]:
-        self._cluster.api.conversion = lambda config, review: answered(review, answer)
+        self._cluster.api.conversion = lambda definition, review: answered(review, answer)
         return {"url": "https://127.0.0.1/"}
 
     def lose_kubelet(self, name: str) -> None:

@@ -52,6 +52,12 @@ WEBHOOK: Object = {
 }
 
 
+def defined_by(role: str) -> Object:
+    """The definition of what a role converts, where it reviews ConfigMaps."""
+    webhook = {"clientConfig": WEBHOOK["webhooks"][0]["clientConfig"]}
+    return {"metadata": {"name": f"planks.{role}"}, "spec": {"conversion": {"webhook": webhook}}}
+
+
 class Program:
     """The part of `UnderTest` that a host of programs needs."""
 
@@ -64,6 +70,9 @@ class Program:
         self._starts = 0
         self._wait = wait
         self._webhooks = webhooks
+
+    def crds(self) -> tuple[Object, ...]:
+        return (defined_by(self.role),)
 
     def launch(self, place: Place) -> Launch:
         cluster = yaml.safe_load(place.kubeconfig.read_text())["clusters"][0]["cluster"]

@@ -3,11 +3,12 @@ on, and none of them notices anything of another's time."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from tests.lockstep_world.lockstep_run import NAME, LockstepRun, lockstep_run
+from tests.lockstep_world.lockstep_run import NAME, LockstepRun, defined_by, lockstep_run
 from tests.lockstep_world.test_lockstep_world import REACTION
 from vocabulary.clock import HOUR, SECOND
 from vocabulary.history import Process
@@ -28,6 +29,18 @@ def test_each_takes_its_own_time(operator: Path, names: tuple[str, str]) -> None
         told = [run.answered_after(name) for name in names]
     for (after,) in told:
         assert 30 < after < 30 + REACTION
+
+
+def test_each_converts_its_own_resources(operator: Path) -> None:
+    review = json.dumps({"request": {"uid": "1", "object": {"metadata": {"name": "a"}}}}).encode()
+    with lockstep_run(operator, webhooks=True, names=(NAME, "other")) as run:
+        convert = run.cluster.api.conversion
+        run.cluster.processes.kill("other")
+        assert b'"allowed":true' in convert(defined_by(NAME), review)
+        with pytest.raises(ConnectionRefusedError, match="connect: connection refused"):
+            convert(defined_by("other"), review)
+        with pytest.raises(ConnectionRefusedError, match="no conversion webhook is reached"):
+            convert(defined_by("nobody"), review)
 
 
 def struck(run: LockstepRun, name: str, how: str) -> None:

@@ -55,9 +55,9 @@ def planks() -> Cluster:
     return cluster
 
 
-def _convert(config: Object, review: bytes) -> bytes:
+def _convert(definition: Object, review: bytes) -> bytes:
     request = json.loads(review)["request"]
-    assert config["service"]["path"] == "/convert"
+    assert definition["metadata"]["name"] == "planks.tests.assay.dev"
     wanted = request["desiredAPIVersion"]
     objects = [{**obj, "apiVersion": wanted, "seen": True} for obj in request["objects"]]
     result = {"status": "Success"}
@@ -86,7 +86,7 @@ def test_a_watch_ends_where_an_event_cannot_be_converted(planks: Cluster) -> Non
         planks.api.handle(Create(STORED, body, "default", name), "user")
         if name == "b":
 
-            def refuse(config: Object, review: bytes) -> bytes:
+            def refuse(definition: Object, review: bytes) -> bytes:
                 raise ConnectionRefusedError("connection refused")
 
             planks.api.conversion = refuse

@@ -28,7 +28,7 @@ from fixtures.simulated.serve.kubeconfig import kubeconfig, write_kubeconfig
 from vocabulary.clock import MILLISECOND, SECOND, Micros
 from vocabulary.errors import ApiError
 from vocabulary.history import label_of
-from vocabulary.objects import Object
+from vocabulary.objects import Object, name_of
 from vocabulary.requests import Get, Request, Update, create
 
 READY_WITHIN_US: Final = 120 * SECOND
@@ -230,6 +230,17 @@ class ProgramHost:
                     "still; run it with --cluster control-plane"
                 ) from None
 
-        api = self._cluster.api
-        api.conversion = lambda config, review: exchange({"clientConfig": config}, review)
-        return AdmissionWebhooks(api, served.configurations, exchange)
+        self._convert(exchange)
+        return AdmissionWebhooks(self._cluster.api, served.configurations, exchange)
+
+    def _convert(self, exchange: Callable[[Object, bytes], bytes]) -> None:
+        """Have it convert its own resources; those of others are theirs."""
+        api, own = self._cluster.api, {name_of(crd) for crd in self._implementation.crds()}
+        of_others = api.conversion
+
+        def convert(definition: Object, review: bytes) -> bytes:
+            if name_of(definition) not in own:
+                return of_others(definition, review)
+            return exchange(definition["spec"]["conversion"]["webhook"], review)
+
+        api.conversion = convert
