@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from reference_controller.kueue.config import KueueConfig
+from reference_controller.kueue.integrations.suspended import SuspendedKind
 from reference_controller.kueue.names import (
     ADMISSION_GATE,
     FAST_ADMISSION,
@@ -37,13 +39,27 @@ _TEMPLATE = "spec.template.metadata"
 
 
 def suspend(
-    operation: Operation, new: Object, old: Object | None, user: UserInfo, kinds: Iterable[Kind]
+    operation: Operation,
+    new: Object,
+    old: Object | None,
+    user: UserInfo,
+    job: SuspendedKind,
+    config: KueueConfig,
+    kinds: Iterable[Kind],
+    rules: Rules,
 ) -> Object:
-    """Suspend a job of a queue as it is created."""
+    """Suspend a job that waits as it is created.
+
+    Of a namespace the name alone is known here: where the selector of namespaces asks for other
+    labels, the controller suspends the job.
+    """
     del old, user
-    if operation != "CREATE" or QUEUE not in labels_of(new) or _is_part(new, kinds):
+    if operation != "CREATE" or _is_part(new, kinds):
         return new
-    return with_path(new, "spec.suspend", True)
+    labels = {"kubernetes.io/metadata.name": namespace_of(new)}
+    if QUEUE not in labels_of(new) and not rules.waits_unqueued(config.manages(labels)):
+        return new
+    return with_path(new, job.switch, True)
 
 
 def gate(

@@ -14,13 +14,22 @@ from reference_controller.kueue.names import Release, Timestamp
 from reference_controller.runtime.options import ConfigError
 from vocabulary.clock import MINUTE, SECOND, Micros
 from vocabulary.durations import parse_duration
+from vocabulary.objects import Object
+from vocabulary.selectors import matches
 
 T = TypeVar("T")
 
 TERMINAL_FRAMEWORKS: Final = ("batch/job", "pod")
 """The frameworks whose quota may be held until their pods are terminal."""
 JOB_SET_FRAMEWORK: Final = "jobset.x-k8s.io/jobset"
-FRAMEWORKS: Final = (*TERMINAL_FRAMEWORKS, JOB_SET_FRAMEWORK, "workload.codeflare.dev/appwrapper")
+FRAMEWORKS: Final = (
+    *TERMINAL_FRAMEWORKS,
+    JOB_SET_FRAMEWORK,
+    "kubeflow.org/pytorchjob",
+    "workload.codeflare.dev/appwrapper",
+)
+_RELEASE_GATE: Final = "QuotaReleaseStrategy"
+_OLD_RELEASE_GATE: Final = "FastQuotaReleaseInPodIntegration"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +69,15 @@ class KueueConfig:
     """Our own, `quotaHeldUntilTerminal`: the quota of a workload that failed, or whose owner is
     deleted, is held until its last pod is terminal, and JobSets may be released so, too."""
 
+    manages_unqueued: bool = False
+    """`manageJobsWithoutQueueName`: jobs that name no queue do not start either."""
+    managed_namespaces: Object = field(default_factory=dict)
+    """`managedJobsNamespaceSelector`: the namespaces in which that is so."""
+
+    def manages(self, namespace_labels: Mapping[str, str]) -> bool:
+        """True if jobs of a namespace with these labels wait though they name no queue."""
+        return self.manages_unqueued and matches(self.managed_namespaces, namespace_labels)
+
     @property
     def requeuing(self) -> Requeuing:
         return self.wait_for_pods_ready.requeuing if self.wait_for_pods_ready else Requeuing()
@@ -67,12 +85,27 @@ class KueueConfig:
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> KueueConfig:
         """Parse the config file; raises ConfigError."""
-        _only(data, "", ("integrations", "quotaHeldUntilTerminal", "waitForPodsReady"))
+        _only(
+            data,
+            "",
+            (
+                "featureGates",
+                "integrations",
+                "manageJobsWithoutQueueName",
+                "managedJobsNamespaceSelector",
+                "quotaHeldUntilTerminal",
+                "waitForPodsReady",
+            ),
+        )
         holds = _typed(data, "", "quotaHeldUntilTerminal", bool, False)
         return cls(
             wait_for_pods_ready=_wait(_section(data, "", "waitForPodsReady")),
-            release=_release(_section(data, "", "integrations"), holds),
+            release=_release(
+                _section(data, "", "integrations"), _section(data, "", "featureGates"), holds
+            ),
             holds_until_terminal=holds,
+            manages_unqueued=_typed(data, "", "manageJobsWithoutQueueName", bool, False),
+            managed_namespaces=_selector(data, "managedJobsNamespaceSelector"),
         )
 
 
@@ -132,7 +165,26 @@ def _requeuing(data: Mapping[str, Any]) -> Requeuing:
     )
 
 
-def _release(data: Mapping[str, Any], holds: bool) -> Mapping[str, str]:
+def _selector(data: Mapping[str, Any], key: str) -> Object:
+    found = _section(data, "", key)
+    _only(found, key, ("matchExpressions", "matchLabels"))
+    try:
+        matches(found, {})
+    except (KeyError, TypeError, ValueError) as error:
+        raise ConfigError(f"{key}: {error}; write a label selector") from error
+    return found
+
+
+def _release(data: Mapping[str, Any], gates: Mapping[str, Any], holds: bool) -> Mapping[str, str]:
+    _only(gates, "featureGates", (_OLD_RELEASE_GATE, _RELEASE_GATE))
+    is_fast = _typed(gates, "featureGates", _OLD_RELEASE_GATE, bool, True)
+    default = {} if is_fast else {"pod": Release.ON_TERMINAL}
+    strategies = _strategies(data, holds)
+    is_on = _typed(gates, "featureGates", _RELEASE_GATE, bool, True)
+    return {**default, **strategies} if is_on else default
+
+
+def _strategies(data: Mapping[str, Any], holds: bool) -> Mapping[str, str]:
     _only(data, "integrations", ("quotaReleaseStrategy",))
     where = "integrations.quotaReleaseStrategy"
     strategies = _section(data, "integrations", "quotaReleaseStrategy")

@@ -21,7 +21,7 @@ def new_workload(
         "kind": WORKLOAD.kind,
         "metadata": {**integration.head(job), "finalizers": [IN_USE]},
         "spec": {
-            "queueName": labels_of(job)[QUEUE],
+            "queueName": labels_of(job).get(QUEUE, ""),
             "podSets": list(pod_sets),
             "active": True,
             **priority,
@@ -34,7 +34,7 @@ def same_shape(workload: Workload, integration: Integration, job: Object) -> boo
     nothing."""
     if not integration.follows_changes:
         return True
-    if not workload.has_quota and labels_of(job)[QUEUE] != workload.queue.name:
+    if not workload.has_quota and labels_of(job).get(QUEUE, "") != workload.queue.name:
         return False
     theirs, its = workload.pod_sets, integration.pod_sets(job)
     if integration.is_placed(job):

@@ -13,7 +13,7 @@ from reference_controller.kueue.names import JOB_UID, QUEUE
 from reference_controller.kueue.rules import Rules
 from reference_controller.kueue.workload import Workload
 from reference_controller.shared.reading import read
-from vocabulary.kinds import Kind
+from vocabulary.kinds import NAMESPACE, Kind
 from vocabulary.objects import (
     Object,
     controller_of,
@@ -44,8 +44,9 @@ class Office:
         return None
 
     def is_managed(self, job: Object) -> Generator[Request, Any, bool]:
-        """True for a job that names a queue, unless it is part of one that does."""
-        if QUEUE not in labels_of(job):
+        """True for a job that waits, unless it is part of one that does."""
+        manages = yield from self._manages(namespace_of(job))
+        if not manages and QUEUE not in labels_of(job):
             return False
         part = job
         while (kind := self.kind_of_owner(part)) is not None:
@@ -53,10 +54,17 @@ class Office:
             found = yield from read(kind, namespace_of(job), str(owner["name"]), live=False)
             if found is None or uid_of(found) != owner.get("uid"):
                 break
-            if self.rules.is_managed_by(QUEUE in labels_of(found)):
+            if self.rules.is_managed_by(manages or QUEUE in labels_of(found)):
                 return False
             part = found
         return True
+
+    def _manages(self, namespace: str) -> Generator[Request, Any, bool]:
+        """True if jobs of a namespace wait that name no queue."""
+        if not self.config.manages_unqueued:
+            return False
+        found = yield from read(NAMESPACE, "", namespace, live=False)
+        return self.rules.waits_unqueued(self.config.manages(labels_of(found or {})))
 
     def has_job(self, workload: Workload) -> Generator[Request, Any, bool]:
         """True unless the job of a Workload is known to be gone, or about to go."""

@@ -19,6 +19,7 @@ from reference_controller.kueue.integrations.app_wrapper import AppWrapper
 from reference_controller.kueue.integrations.batch_job import BatchJob
 from reference_controller.kueue.integrations.job_set import JobSet
 from reference_controller.kueue.integrations.pods import PodGroup, SinglePod
+from reference_controller.kueue.integrations.pytorch_job import PyTorchJob
 from reference_controller.kueue.job_controller import JobController
 from reference_controller.kueue.manifests import MANIFESTS
 from reference_controller.kueue.mutants import MUTANTS
@@ -36,7 +37,7 @@ from reference_controller.runtime.admission_review import MayCreate, Webhook, We
 from reference_controller.runtime.controller import Controller
 from vocabulary.kinds import DEPLOYMENT, POD, STATEFUL_SET
 
-JOBS: Final = (BatchJob(), JobSet(), AppWrapper())
+JOBS: Final = (BatchJob(), JobSet(), AppWrapper(), PyTorchJob())
 
 
 def _controllers(config: KueueConfig, rules: Rules) -> tuple[Controller, ...]:
@@ -49,10 +50,14 @@ def _controllers(config: KueueConfig, rules: Rules) -> tuple[Controller, ...]:
 
 
 def _webhooks(config: KueueConfig, rules: Rules, may_create: MayCreate | None) -> Webhooks:
-    del config, may_create
+    del may_create
     jobs = [each.kind for each in JOBS]
+    suspending = {
+        each.kind: Webhook(partial(suspend, job=each, config=config, kinds=jobs, rules=rules))
+        for each in JOBS
+    }
     return {
-        **{kind: Webhook(partial(suspend, kinds=jobs)) for kind in jobs},
+        **suspending,
         POD: Webhook(partial(gate, kinds=jobs, rules=rules)),
         DEPLOYMENT: Webhook(queue_pods),
         STATEFUL_SET: Webhook(group_pods, keep_size),

@@ -48,6 +48,7 @@ FRAMEWORKS: Final = {
     "Job.batch": "batch/job",
     "Pod": "pod",
     "StatefulSet.apps": "pod",
+    "PyTorchJob.kubeflow.org": "kubeflow.org/pytorchjob",
     str(JOB_SET): "jobset.x-k8s.io/jobset",
     str(APP_WRAPPER): "workload.codeflare.dev/appwrapper",
 }

@@ -22,7 +22,7 @@ from conformance.suites.kueue.api import (
 from conformance.suites.kueue.kind import WorkloadState
 from conformance.world import World
 from vocabulary.clock import SECOND
-from vocabulary.kinds import DEPLOYMENT, JOB, POD, STATEFUL_SET, Kind
+from vocabulary.kinds import DEPLOYMENT, JOB, POD, PYTORCH_JOB, STATEFUL_SET, Kind
 from vocabulary.objects import (
     Object,
     controller_of,
@@ -132,6 +132,26 @@ class QueuedAppWrapper(Queued):
     def of(cls, world: World, name: str, behaviour: str, **changes: Any) -> Self:
         """Submit an AppWrapper of a Job whose pods behave so; see `job`."""
         return cls.submit(world, app_wrapper(name, **changes), behaviour)
+
+
+class QueuedPyTorchJob(Queued):
+    """A PyTorchJob in a queue, of a master alone."""
+
+    kind: ClassVar[Kind] = PYTORCH_JOB
+
+    @classmethod
+    def of(cls, world: World, name: str, behaviour: str, **changes: Any) -> Self:
+        """Submit a PyTorchJob whose pod behaves so; see `job`."""
+        template = job(name, **changes)["spec"]["template"]
+        pytorch = {**template["spec"]["containers"][0], "name": "pytorch"}
+        master = {
+            "replicas": 1,
+            "restartPolicy": "Never",
+            "template": with_path(template, "spec.containers", [pytorch]),
+        }
+        spec = {"runPolicy": {"suspend": True}, "pytorchReplicaSpecs": {"Master": master}}
+        made = _made(PYTORCH_JOB, name, spec, changes.get("queue", MAIN))
+        return cls.submit(world, made, behaviour)
 
 
 class QueuedPod(Queued):

@@ -29,6 +29,11 @@ class StopPolicy:
     HOLD_AND_DRAIN: Final = "HoldAndDrain"
 
 
+def _reclaimable(workload: Object) -> int:
+    found = get_path(workload, "status.reclaimablePods") or ()
+    return sum(int(each["count"]) for each in found)
+
+
 class WorkloadState(ObjectState):
     """One state of a Workload."""
 
@@ -46,6 +51,8 @@ class WorkloadState(ObjectState):
     cluster_queue = value("status.admission.clusterQueue")
     pod_sets = items("spec.podSets")
     assignments = items("status.admission.podSetAssignments")
+    reclaimable = Field(_reclaimable)
+    """The number of its pods that need no quota any more."""
     requeue_state = value("status.requeueState")
     count = number("status.requeueState.count")
     """How often it was requeued."""

@@ -1,4 +1,4 @@
-"""The part of an integration that all kinds with `spec.suspend` have in common."""
+"""The part of an integration that all kinds which can be suspended have in common."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reference_controller.runtime.controller import Key, key_of
 from reference_controller.shared.reading import Reading, read
 from vocabulary.canonical import digest
 from vocabulary.kinds import Kind
-from vocabulary.objects import Object, name_of, namespace_of, uid_of
+from vocabulary.objects import Object, get_path, name_of, namespace_of, uid_of, with_path
 from vocabulary.requests import Patch, Request
 
 _NAME_MAX: Final = 63
@@ -43,6 +43,7 @@ class SuspendedKind(ABC):
 
     kind: ClassVar[Kind]
     prefix: ClassVar[str]
+    switch: ClassVar[str] = "spec.suspend"
     follows_changes: Final = True
     is_joined: Final = False
 
@@ -61,10 +62,12 @@ class SuspendedKind(ABC):
         return head_of(self.kind, self.prefix, job)
 
     def is_suspended(self, job: Object) -> bool:
-        return bool(job["spec"].get("suspend"))
+        return bool(get_path(job, self.switch))
 
     def stop(self, job: Object) -> Sequence[Request]:
-        return () if self.is_suspended(job) else [self._patch(job, {"spec": {"suspend": True}})]
+        if self.is_suspended(job):
+            return ()
+        return [self._patch(job, with_path({}, self.switch, True))]
 
     def start(
         self, job: Object, pod_sets: Sequence[Object], infos: Sequence[PodSetInfo]

@@ -11,9 +11,17 @@ from vocabulary.objects import Object, labels_of, meta
 
 
 def bare(template: Object) -> Object:
-    """The template without what an API server adds."""
-    metadata = {key: each for key, each in meta(template).items() if key != "creationTimestamp"}
-    return {**template, "metadata": metadata}
+    """The template without what an API server adds, or leaves of what was taken back."""
+    empty = ("labels", "nodeSelector", "tolerations")
+    metadata, spec = (
+        {
+            key: each
+            for key, each in part.items()
+            if key != "creationTimestamp" and (each or key not in empty)
+        }
+        for part in (meta(template), template["spec"])
+    )
+    return {**template, "metadata": metadata, "spec": spec}
 
 
 def is_placed(template: Object) -> bool:

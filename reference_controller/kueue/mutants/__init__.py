@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reference_controller.kueue.mutants import (
+    jobs,
     order,
     pods,
     preemption,
@@ -13,4 +14,14 @@ from reference_controller.kueue.mutants import (
 )
 from reference_controller.kueue.mutants.registry import MUTANTS
 
-__all__ = ["MUTANTS", "order", "pods", "preemption", "queues", "quota", "release", "requeuing"]
+__all__ = [
+    "MUTANTS",
+    "jobs",
+    "order",
+    "pods",
+    "preemption",
+    "queues",
+    "quota",
+    "release",
+    "requeuing",
+]

@@ -20,6 +20,10 @@ class AdmissionRules:
         """True if a Workload may reserve quota whose job is there, or is not."""
         return has_job
 
+    def waits_unqueued(self, is_managed: bool) -> bool:
+        """True if a job waits that names no queue, in a namespace where all are managed, or not."""
+        return is_managed
+
     def is_managed_by(self, has_queue: bool) -> bool:
         """True if a job of a queue, or of none, answers for its parts."""
         return has_queue

@@ -1,15 +1,17 @@
-"""KQ-060 to 064: what stands for itself, and pods that wait behind a gate."""
+"""KQ-060 to 067: what stands for itself, and pods that wait behind a gate."""
 
 from __future__ import annotations
 
-from conformance.norm import Obligations, met, violated
+from conformance.history import Moment
+from conformance.norm import Obligations, eventually, met, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.kueue.api import FRAMEWORKS, QUEUE_LABEL
 from conformance.suites.kueue.judging import claim, claim_of_history
 from conformance.suites.kueue.sources import api
 from conformance.suites.kueue.view import KueueHistory, WorkloadRun
-from vocabulary.kinds import POD, STATEFUL_SET
+from conformance.suites.kueue.view.job import JobRun
+from vocabulary.kinds import JOB, POD, STATEFUL_SET
 from vocabulary.objects import controller_of, get_path, labels_of
 
 
@@ -127,3 +129,100 @@ def pods_wait_for_quota(view: KueueHistory) -> Obligations:
             yield met(bound)
         else:
             yield violated(bound, f"{when(bound)}: {pod} is bound, and was not admitted.")
+
+
+@claim(
+    "KQ-065",
+    api("reclaimablePods", 1),
+    level=Level.DERIVED,
+    armed_by="pod set of which pods are said to need no quota any more",
+)
+def pods_that_run_are_not_reclaimable(run: WorkloadRun) -> Obligations:
+    """`status.reclaimablePods` MUST NOT count a pod that runs, or, within a reaction, that its job
+    wants again."""
+    if run.job is None:
+        return
+    count = sum(int(each.get("count", 1)) for each in run.snapshots[0].pod_sets)
+    told = (after for before, after in run.changes if after.reclaimable != before.reclaimable)
+    moments: list[Moment] = [*told, *run.job.bindings]
+    for moment in moments:
+        state, left = run.at(moment.n), len(run.job.pods_left(moment.n))
+        if state is None or not (state.has_quota and state.reclaimable):
+            continue
+        is_true = state.reclaimable + left <= count
+        yield eventually(
+            run,
+            f"a count of reclaimable pods that leaves {left}",
+            since=moment,
+            within_us=0,
+            happened=moment if is_true else run.next_needed(moment, count - left),
+            unless=run.job.has_at_most(count - state.reclaimable, moment),
+        )
+
+
+@claim(
+    "KQ-066",
+    api("reclaimablePods", 2),
+    level=Level.DERIVED,
+    armed_by="Job that needs fewer pods than it has quota for",
+)
+def quota_of_done_pods_is_offered(run: WorkloadRun) -> Obligations:
+    """Of a Job that has fewer completions left than pods of its Workload, the others MUST be
+    counted in `status.reclaimablePods`."""
+    if run.job is None or run.job.track.kind != str(JOB):
+        return
+    count = sum(int(each.get("count", 1)) for each in run.snapshots[0].pod_sets)
+    asked: set[int] = set()
+    for version in run.job.track.versions:
+        job, standing = version.object or {}, run.at(version.n)
+        completions = get_path(job, "spec.completions")
+        left = int(completions or 0) - int(get_path(job, "status.succeeded", 0))
+        if standing is None or not standing.has_quota or completions is None or left in asked:
+            continue
+        if not 0 < left < count or len(run.job.pods_left(version.n)) > left:
+            continue
+        asked.add(left)
+        if standing.reclaimable >= count - left:
+            yield met(version)
+            continue
+        yield eventually(
+            run,
+            f"its count of {count - left} pods as reclaimable",
+            since=version,
+            within_us=0,
+            happened=run.next_reclaimable(version, count - left),
+            unless=run.next(version, lambda each: not each.has_quota or each.is_evicted),
+            steps=2,
+        )
+
+
+@claim_of_history(
+    "KQ-067",
+    api("manageJobsWithoutQueueName", 1),
+    level=Level.DERIVED,
+    armed_by="job that names no queue where all are managed",
+)
+def unqueued_jobs_wait(view: KueueHistory) -> Obligations:
+    """Where jobs that name no queue are managed, none of their pods MUST be bound before their
+    Workload is admitted."""
+    if not view.manages_unqueued:
+        return
+    admitted = {
+        root.uid: min((each.n for each in run.snapshots if each.is_admitted), default=None)
+        for run in view.subjects
+        for root in (() if run.job is None else run.job.roots)
+    }
+    for kind in FRAMEWORKS:
+        for track in view.history.by_kind.get(kind, ()):
+            if controller_of(track.first) or QUEUE_LABEL in labels_of(track.first):
+                continue
+            for pod in JobRun(view.history, (track,)).pods:
+                bound = next((v for v in pod.versions if get_path(v.object, "spec.nodeName")), None)
+                since = admitted.get(track.uid)
+                if bound is None:
+                    continue
+                if since is not None and since < bound.n:
+                    yield met(bound)
+                else:
+                    text = f"{when(bound)}: {pod} of {track} is bound, which was not admitted."
+                    yield violated(bound, text)

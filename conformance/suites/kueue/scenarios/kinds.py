@@ -14,7 +14,9 @@ from conformance.suites.kueue.handle import (
     QueuedJobSet,
     QueuedPod,
     QueuedPodGroup,
+    QueuedPyTorchJob,
     QueuedStatefulSet,
+    job,
     job_set,
     queue,
 )
@@ -22,7 +24,7 @@ from conformance.suites.kueue.scenarios.requeuing import NEVER_READY, requeues
 from conformance.world import World
 from vocabulary.clock import SECOND
 from vocabulary.kinds import POD
-from vocabulary.objects import with_path
+from vocabulary.objects import get_path, name_of, with_path
 
 _SLOW = "never ready, stop 1m"
 
@@ -86,6 +88,63 @@ def app_wrapper_is_never_ready(world: World) -> None:
     world.until(second.is_finished())
     first.delete()
     world.wait(30 * SECOND)
+
+
+@scenario(
+    arms=["KQ-006", "KQ-012", "KQ-014", "KQ-016", "KQ-202"],
+    kills="back-off-is-not-awaited",
+    config=requeues(),
+)
+def pytorch_job_is_never_ready(world: World) -> None:
+    """A PyTorchJob that is never ready is evicted, and another one runs before it comes back."""
+    queue(world)
+    first = QueuedPyTorchJob.of(world, "a", "stay pending")
+    world.until(first.was_requeued(2))
+    second = QueuedPyTorchJob.of(world, "b", "run 1m")
+    world.until(first.was_requeued(3))
+    world.until(second.is_finished())
+    first.delete()
+    world.wait(30 * SECOND)
+
+
+@scenario(arms=["KQ-065", "KQ-066"], kills="no-pod-is-reclaimed", config=requeues())
+def last_pod_of_a_job_runs(world: World) -> None:
+    """While the last of three pods of a Job runs, another Job has the quota of the others."""
+    queue(world, quota={"cpu": "2"})
+    made = with_path(job("a", pods=2), "spec.completions", 3)
+    first = QueuedJob.submit(world, made, "run 2m")
+    second = QueuedJob.of(world, "b", "run 30s")
+    world.until(second.is_finished())
+    world.until(first.is_finished())
+
+
+@scenario(arms=["KQ-065"], kills="running-pods-are-reclaimed", config=requeues())
+def pod_of_a_job_is_replaced(world: World) -> None:
+    """A pod that is replaced while it stops counts as long as it runs."""
+    queue(world, quota={"cpu": "2"})
+    made = with_path(job("a", pods=2), "spec.completions", 3)
+    made = with_path(made, "spec.backoffLimit", 6)
+    its = QueuedJob.submit(world, made, "run 2m, stop 1m")
+    world.until(its.is_ready())
+    world.wait(150 * SECOND)
+    for pod in its.owned(POD):
+        if get_path(pod, "status.phase") == "Running":
+            world.delete(POD, name_of(pod))
+    world.until(its.is_finished())
+
+
+@scenario(
+    arms=["KQ-067"],
+    kills="unqueued-jobs-run",
+    config={**requeues(), "manageJobsWithoutQueueName": True},
+)
+def job_names_no_queue(world: World) -> None:
+    """Where all jobs are managed, one that names no queue waits until it does."""
+    queue(world)
+    its = QueuedJob.submit(world, with_path(job("a", queue=""), "spec.suspend", False), "run 1m")
+    world.wait(60 * SECOND)
+    its.patch({"metadata": {"labels": {QUEUE_LABEL: MAIN}}})
+    world.until(its.is_finished())
 
 
 @scenario(arms=["KQ-060"], kills="parts-wait-themselves", roles=("kueue", "jobset"))

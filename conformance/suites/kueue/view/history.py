@@ -23,3 +23,14 @@ class KueueHistory(ObjectView[WorkloadRun]):
     @cached_property
     def queues(self) -> Queues:
         return Queues(self.history, self.subjects)
+
+    @property
+    def manages_unqueued(self) -> bool:
+        """True if the operator was configured to manage jobs that name no queue in each
+        namespace, throughout."""
+        configs = [config for _, config in self.operator.configurations]
+        selector = "managedJobsNamespaceSelector"
+        return all(
+            config.get("manageJobsWithoutQueueName") and not config.get(selector)
+            for config in configs
+        )

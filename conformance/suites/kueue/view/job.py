@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from conformance.history import History, Moment, Track
 from conformance.history.tracks import Instant
-from conformance.suites.kueue.api import APP_WRAPPER, FRAMEWORKS, QUEUE_LABEL
+from conformance.suites.kueue.api import FRAMEWORKS, QUEUE_LABEL
 from vocabulary.kinds import POD
 from vocabulary.objects import (
     Object,
@@ -41,6 +41,12 @@ class JobRun:
             found.update({each.uid: each for each in self._history.descendants(root.uid)})
         return tuple(track for track in found.values() if track.kind == str(POD))
 
+    @cached_property
+    def bindings(self) -> tuple[Moment, ...]:
+        """The moments at which its pods were bound."""
+        states = ([v for v in pod.versions if _is_bound(v.object or {})] for pod in self.pods)
+        return tuple(bound[0] for bound in states if bound)
+
     def pods_left(self, n: int) -> list[Track]:
         """Those that are bound and not terminal after position n."""
         return [pod for pod in self.pods if pod.exists_at(n) and _runs(pod.at(n))]
@@ -48,13 +54,19 @@ class JobRun:
     def last_pod_ended(self, since: Moment) -> Moment | None:
         """The first moment from one on at which each of its pods, bound or not, is terminal or
         gone."""
-        if self._are_all_over(since.n):
+        return self._first(since, self._are_all_over)
+
+    def has_at_most(self, count: int, since: Moment) -> Moment | None:
+        """The first moment from one on at which so many of its pods are left at most."""
+        return self._first(since, lambda n: len(self.pods_left(n)) <= count)
+
+    def _first(self, since: Moment, holds: Callable[[int], bool]) -> Moment | None:
+        """The first moment from one on at which something holds of its pods."""
+        if holds(since.n):
             return since
-        ends = sorted({entry.n: entry for pod in self.pods for entry in _entries(pod)}.items())
-        return next(
-            (Instant(n, entry.t) for n, entry in ends if n > since.n and self._are_all_over(n)),
-            None,
-        )
+        changes = sorted({entry.n: entry for pod in self.pods for entry in _entries(pod)}.items())
+        later = (Instant(n, entry.t) for n, entry in changes if n > since.n)
+        return next((at for at in later if holds(at.n)), None)
 
     def _are_all_over(self, n: int) -> bool:
         standing = [pod.at(n) for pod in self.pods if pod.exists_at(n)]
@@ -116,14 +128,20 @@ def says_inactive(kind: str, job: Object) -> bool:
         return is_terminating(job)
     if kind not in FRAMEWORKS or condition_status(job, "Suspended") != "True":
         return False
+    is_asked = get_path(job, "spec.suspend") or get_path(job, "spec.runPolicy.suspend")
     counts = [get_path(job, "status.active", 0)]
+    statuses: Mapping[str, Object] = get_path(job, "status.replicaStatuses") or {}
+    counts += [each.get("active", 0) for each in statuses.values()]
     counts += [each.get("active", 0) for each in get_path(job, "status.replicatedJobsStatus") or ()]
-    return bool(job["spec"].get("suspend")) and not any(counts)
+    return bool(is_asked) and not any(counts)
+
+
+def _is_bound(pod: Object) -> bool:
+    return bool(get_path(pod, "spec.nodeName"))
 
 
 def _runs(pod: Object) -> bool:
-    is_bound = bool(get_path(pod, "spec.nodeName"))
-    return is_bound and get_path(pod, "status.phase") not in _TERMINAL
+    return _is_bound(pod) and get_path(pod, "status.phase") not in _TERMINAL
 
 
 def _entries(pod: Track) -> Iterator[Moment]:

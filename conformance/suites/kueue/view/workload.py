@@ -111,6 +111,15 @@ class WorkloadRun(ObjectRun):
         """The first state after a moment in which something holds."""
         return next((each for each in self.snapshots if each.n > since.n and holds(each)), None)
 
+    def next_reclaimable(self, since: Moment, count: int) -> Snapshot | None:
+        """The first state after a moment in which so many pods are reclaimable."""
+        return self.next(since, lambda each: each.reclaimable >= count)
+
+    def next_needed(self, since: Moment, count: int) -> Snapshot | None:
+        """The first state after a moment in which so many pods are reclaimable at most, or it has
+        no quota."""
+        return self.next(since, lambda each: not each.has_quota or each.reclaimable <= count)
+
     @cached_property
     def timeouts(self) -> tuple[Snapshot, ...]:
         """The evictions since its pods were not ready in time."""

@@ -1,0 +1,21 @@
+"""Jobs that do not wait, and pods whose quota is given to others, or is not."""
+
+from __future__ import annotations
+
+from reference_controller.kueue.mutants.registry import MUTANTS
+from reference_controller.kueue.rules import Rules
+
+
+@MUTANTS.mutant(Rules.reclaimable, "It gives the quota of pods away that run.", "KQ-065")
+def running_pods_are_reclaimed(self: Rules, count: int, done: int, pods_left: int) -> int:
+    return max(0, done)
+
+
+@MUTANTS.mutant(Rules.reclaimable, "It keeps the quota of pods that are done.", "KQ-066")
+def no_pod_is_reclaimed(self: Rules, count: int, done: int, pods_left: int) -> int:
+    return 0
+
+
+@MUTANTS.mutant(Rules.waits_unqueued, "Jobs that name no queue run.", "KQ-067")
+def unqueued_jobs_run(self: Rules, is_managed: bool) -> bool:
+    return False
