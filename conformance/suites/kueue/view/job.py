@@ -7,7 +7,7 @@ from functools import cached_property
 
 from conformance.history import History, Moment, Track
 from conformance.history.tracks import Instant
-from conformance.suites.kueue.api import FRAMEWORKS, QUEUE_LABEL
+from conformance.suites.kueue.api import APP_WRAPPER, FRAMEWORKS, QUEUE_LABEL
 from vocabulary.kinds import POD
 from vocabulary.objects import (
     Object,

@@ -158,14 +158,19 @@ class Standing:
 
 
 def usage_of(state: WorkloadState) -> Held:
-    """The quota that a Workload holds."""
+    """The quota that a Workload holds; pods that are done need none."""
     total: Held = {}
+    counts = {each["name"]: int(each.get("count", 1)) for each in state.pod_sets}
+    for each in get_path(state.object, "status.reclaimablePods") or ():
+        counts[each["name"]] = counts.get(each["name"], 0) - int(each["count"])
     for each in state.assignments:
-        flavors = each.get("flavors") or {}
+        flavors, assigned = each.get("flavors") or {}, int(each.get("count", 1))
+        needed = min(counts.get(each["name"], assigned), assigned)
         for name, value in (each.get("resourceUsage") or {}).items():
             if name in flavors:
                 what = flavors[name], name
-                total[what] = total.get(what, Fraction(0)) + parse_quantity(value)
+                of_needed = parse_quantity(value) * needed / max(1, assigned)
+                total[what] = total.get(what, Fraction(0)) + of_needed
     return total
 
 
