@@ -36,6 +36,11 @@ def evaluation(sentence: int) -> Source:
     return Source(KEP, "Exponential Backoff Mechanism, Evaluation", sentence)
 
 
+def alternative(sentence: int) -> Source:
+    """A sentence on a timeout instead of a number of requeues."""
+    return Source(KEP, "Alternatives, Make knob to be possible to set timeout", sentence)
+
+
 def story(number: int, sentence: int) -> Source:
     return Source(KEP, f"User Stories, Story {number}", sentence)
 

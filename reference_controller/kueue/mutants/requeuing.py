@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from reference_controller.kueue.config import Requeuing, WaitForPodsReady
@@ -92,3 +93,41 @@ def lost_readiness_evicts_at_once(
 ) -> Micros | None:
     was_ready = workload.since_us(Condition.PODS_READY) > workload.since_us(Condition.ADMITTED)
     return 0 if was_ready else Rules.ready_by_us(self, workload, wait)
+
+
+@MUTANTS.mutant(Rules.ready_by_us, "Its timeouts are twice as long.", "KQ-009", "KQ-015")
+def timeouts_are_doubled(self: Rules, workload: Workload, wait: WaitForPodsReady) -> Micros | None:
+    due_us = Rules.ready_by_us(self, workload, wait)
+    return None if due_us is None else due_us + wait.timeout_us
+
+
+@MUTANTS.mutant(
+    Rules.ready_by_us, "It ignores the recoveryTimeout, and waits for the timeout.", "KQ-043"
+)
+def recovery_has_the_first_timeout(
+    self: Rules, workload: Workload, wait: WaitForPodsReady
+) -> Micros | None:
+    if wait.recovery_timeout_us == 0:
+        return Rules.ready_by_us(self, workload, wait)
+    return Rules.ready_by_us(self, workload, replace(wait, recovery_timeout_us=None))
+
+
+@MUTANTS.mutant(Rules.ready_by_us, "It takes a recoveryTimeout of 0 for none.", "KQ-043")
+def recovery_is_always_bounded(
+    self: Rules, workload: Workload, wait: WaitForPodsReady
+) -> Micros | None:
+    return Rules.ready_by_us(
+        self, workload, replace(wait, recovery_timeout_us=wait.recovery_timeout_us or None)
+    )
+
+
+@MUTANTS.mutant(Rules.requeued, "Its requeueAt is the time of the eviction.", "KQ-037", "KQ-006")
+def requeue_at_is_forgotten(
+    self: Rules, count: int, now_us: Micros, back_off_us: Micros
+) -> Mapping[str, Any]:
+    return Rules.requeued(self, count, now_us, 0)
+
+
+@MUTANTS.mutant(Rules.is_at_limit, "It deactivates after five requeues, without a limit.", "KQ-038")
+def long_requeuing_deactivates(self: Rules, requeued: int, limit: int | None) -> bool:
+    return Rules.is_at_limit(self, requeued, 5 if limit is None else limit)

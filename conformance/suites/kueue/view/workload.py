@@ -16,7 +16,6 @@ from conformance.suites.kueue.settings import BLOCKS, SETTINGS, TIMESTAMP, durat
 from conformance.suites.kueue.view.amounts import Usage, asked_by
 from conformance.suites.kueue.view.job import JobRun
 from vocabulary.clock import Micros, parse_rfc3339
-from vocabulary.durations import parse_duration
 from vocabulary.history import Write
 from vocabulary.kinds import EVENT
 from vocabulary.objects import Object, finalizers_of, get_path, meta, owner_references
@@ -170,6 +169,10 @@ class WorkloadRun(ObjectRun):
     def back_off(self) -> BackOff:
         return BackOff.of(self.edition, self.config)
 
+    def on_its_clock(self, api_us: Micros) -> Micros:
+        """A time of the API on the history's clock."""
+        return api_us - self.history.header.began_us
+
     @cached_property
     def timeout_us(self) -> Micros:
         return durations(self.config).timeout_us
@@ -178,11 +181,11 @@ class WorkloadRun(ObjectRun):
         """How long the pods of an admitted Workload may be unready from now on: one that was ready
         has its `recoveryTimeout`; None if it is not evicted for that."""
         recovery_us = durations(self.config).recovery_us
-        if recovery_us is None or not self.has_recovered_from(state):
+        if recovery_us is None or not self.was_ready(state):
             return self.timeout_us
         return recovery_us or None
 
-    def has_recovered_from(self, state: Snapshot) -> bool:
+    def was_ready(self, state: Snapshot) -> bool:
         """True if its pods were ready already since its last admission before a state."""
         admitted = max((each.n for each in self.admissions if each.n <= state.n), default=0)
         return any(each.are_pods_ready for each in self.snapshots if admitted <= each.n <= state.n)
@@ -190,8 +193,8 @@ class WorkloadRun(ObjectRun):
     @cached_property
     def recovery_timeout_us(self) -> Micros:
         """How long its pods may be unready once they were ready."""
-        found = get_path(self.config, "waitForPodsReady.recoveryTimeout")
-        return self.timeout_us if found is None else parse_duration(found)
+        found = durations(self.config).recovery_us
+        return self.timeout_us if found is None else found
 
     @cached_property
     def limit(self) -> int | None:
