@@ -133,14 +133,13 @@ class Pacing:
         """Wait until no program has anything left to do before the next timer of the loop."""
         while self._awake:
             asked = tuple(self._awake)
-            # What it has sent since may be all that it had to do, and be answered now.
-            self._allow(self._loop.now_us if self._again else deadline_us)
-            self._again.clear()
+            self._ask(asked, deadline_us)
+            while self._again:
+                # What it has sent since may be all that it had to do, and be answered now.
+                again = tuple(each for each in self._awake if each in self._again)
+                self._ask(again, self._loop.now_us)
             for each in asked:
-                self._ping(each)
-            self._await(asked)
-            for each in asked:
-                if each in self._awake and each.pacer.is_idle and each not in self._again:
+                if each in self._awake and each.pacer.is_idle:
                     del self._awake[each]
                     each.idle()
 
@@ -164,6 +163,14 @@ class Pacing:
             )
             fast_wakes = next(iter(self._joined)).fast_wakes_left
         self.page.allow(until_us, fast_wakes, LEAST_POLL_US, TICKS_US)
+
+    def _ask(self, asked: tuple[Paced, ...], until_us: Micros) -> None:
+        """Have these report."""
+        self._again.clear()
+        self._allow(until_us)
+        for each in asked:
+            self._ping(each)
+        self._await(asked)
 
     def _ping(self, program: Paced, *, again: bool = False, blocked: bool = False) -> None:
         self.pings += 1
