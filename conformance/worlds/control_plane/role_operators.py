@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from conformance.editions import written
 from conformance.scenario_type import Scenario
 from conformance.suite import load as suites
 from conformance.worlds.control_plane.host import RunPlace
@@ -24,8 +25,11 @@ if TYPE_CHECKING:
 class RoleOperators:
     """None of them runs yet."""
 
-    def __init__(self, session: Session, scenario: Scenario, role: str, stretch: int) -> None:
-        """`stretch` multiplies durations beyond what the machine's pace asks for."""
+    def __init__(
+        self, session: Session, scenario: Scenario, role: str, stretch: int, edition: str
+    ) -> None:
+        """`stretch` multiplies durations beyond what the machine's pace asks for; `edition` is the
+        one to judge by, empty for the default."""
         self._session = session
         self._host = session.hosts[role]
         self._elects = scenario.operators > 1
@@ -40,7 +44,9 @@ class RoleOperators:
             self.suite,
             None if installed is None else installed.settings,
             self.suite.settings.short(session.late_us(role) + polled_us, stretch),
-            scenario.config_of(role),
+            self.suite.settings.overlay(
+                written(scenario.id, role, edition), scenario.config_of(role)
+            ),
         )
 
     def make(

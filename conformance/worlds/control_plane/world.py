@@ -72,7 +72,7 @@ class ControlPlaneWorld(World):
         self.roles = scenario.roles
         self._editions = of_run(scenario.id, scenario.roles, edition)
         self._of_role = {
-            role: RoleOperators(session, scenario, role, stretch) for role in self.roles
+            role: RoleOperators(session, scenario, role, stretch, edition) for role in self.roles
         }
         self.durations = self._of_role[scenario.timed_by].settings.durations
         latencies = (

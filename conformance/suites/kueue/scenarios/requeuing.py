@@ -7,7 +7,7 @@ from typing import Any
 from conformance.scenario_type import scenario
 from conformance.suites.kueue.handle import QueuedJob, queue
 from conformance.world import World
-from vocabulary.clock import MINUTE, SECOND
+from vocabulary.clock import SECOND
 
 NEVER_READY = "never ready"
 
@@ -31,7 +31,7 @@ def pods_are_never_ready(world: World) -> None:
     its = QueuedJob.of(world, "a", NEVER_READY)
     world.until(its.was_requeued(4))
     its.delete()
-    world.wait(30 * SECOND)
+    world.wait(10 * SECOND)
 
 
 @scenario(arms=["KQ-013"], kills="back-off-blocks-the-queue", config=requeues(timestamp="Creation"))
@@ -40,7 +40,7 @@ def others_run_meanwhile(world: World) -> None:
     queue(world, queueingStrategy="StrictFIFO")
     first = QueuedJob.of(world, "a", NEVER_READY)
     world.until(first.is_admitted())
-    second = QueuedJob.of(world, "b", "run 10m")
+    second = QueuedJob.of(world, "b", "run 20s")
     world.until(first.was_requeued(1))
     world.until(second.is_ready())
     world.until(second.is_finished())
@@ -59,13 +59,13 @@ def limit_is_reached(world: World) -> None:
     its = QueuedJob.of(world, "a", NEVER_READY)
     world.until(its.is_deactivated())
     world.until(its.has_released())
-    world.wait(10 * MINUTE)
+    world.wait(2 * world.durations.timeout_us)
     its.activate(True)
     world.until(its.is_admitted())
-    world.wait(MINUTE)
+    world.wait(10 * SECOND)
     world.until(its.was_requeued(1))
     its.delete()
-    world.wait(30 * SECOND)
+    world.wait(10 * SECOND)
 
 
 @scenario(
@@ -81,7 +81,7 @@ def user_deactivates(world: World, in_back_off: bool) -> None:
     world.until(its.was_requeued(3))
     world.until(its.has_released() if in_back_off else its.is_admitted())
     its.activate(False)
-    world.wait(MINUTE)
+    world.wait(10 * SECOND)
     its.activate(True)
     world.until(its.was_requeued(4))
     its.delete()

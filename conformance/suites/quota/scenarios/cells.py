@@ -33,13 +33,13 @@ from vocabulary.requests import Delete
 
 HELD_BY: Final = "assay.dev/held"
 _TEAM: Final = "team"
+_PARAMETER: Final = "workload.codeflare.dev.appwrapper/"
 _RUNS: Final = {
-    "success": "run 1m, exit 0",
-    "failure": "run 1m, exit 1",
-    "retries-exhausted": "run 1m, exit 1",
+    "success": "run 20s, exit 0",
+    "failure": "run 20s, exit 1",
+    "retries-exhausted": "run 20s, exit 1",
     "pods-ready-timeout": "never ready",
 }
-_CONFIG: Final = {"waitForPodsReady": {"timeout": "3m", "recoveryTimeout": "4m"}}
 _PREEMPTS: Final[dict[str, Any]] = {"preemption": {"withinClusterQueue": "LowerPriority"}}
 _RECLAIMS: Final[dict[str, Any]] = {"preemption": {"reclaimWithinCohort": "Any"}}
 
@@ -126,7 +126,6 @@ def _cases(kind: str) -> dict[str, Cell]:
     arms=["QL-001", "QL-004"],
     kills="deletion-releases-at-once",
     namespaces=(_TEAM,),
-    config=_CONFIG,
     cases=_cases("job"),
 )
 def of_job(world: World, cell: Cell) -> None:
@@ -140,7 +139,6 @@ def of_job(world: World, cell: Cell) -> None:
     kills="deletion-releases-at-once",
     namespaces=(_TEAM,),
     roles=("kueue", "jobset"),
-    config={"kueue": _CONFIG},
     cases=_cases("jobset"),
 )
 def of_job_set(world: World, cell: Cell) -> None:
@@ -154,7 +152,6 @@ def of_job_set(world: World, cell: Cell) -> None:
     kills="deletion-releases-at-once",
     namespaces=(_TEAM,),
     roles=("kueue", "appwrapper"),
-    config={"kueue": _CONFIG},
     cases=_cases("appwrapper"),
 )
 def of_app_wrapper(world: World, cell: Cell) -> None:
@@ -162,8 +159,11 @@ def of_app_wrapper(world: World, cell: Cell) -> None:
     made = app_wrapper("a", pods=2)
     if cell.way == "pods-ready-timeout":
         made = _half_pending(cell)
-    limit = {"workload.codeflare.dev.appwrapper/retryLimit": str(_retries(cell))}
-    _run(world, cell, QueuedAppWrapper, with_path(made, "metadata.annotations", limit))
+    asked = {
+        f"{_PARAMETER}retryLimit": str(_retries(cell)),
+        f"{_PARAMETER}warmupGracePeriodDuration": "1h",
+    }
+    _run(world, cell, QueuedAppWrapper, with_path(made, "metadata.annotations", asked))
 
 
 def _half_pending(cell: Cell) -> Object:
@@ -203,7 +203,7 @@ def _run(world: World, cell: Cell, handle: type[Queued], made: Object) -> None:
     _let_go(world, its)
     if its.now:
         its.delete("Background")
-    world.wait(30 * SECOND)
+    world.wait(10 * SECOND)
 
 
 def _mend(world: World, its: Queued) -> None:

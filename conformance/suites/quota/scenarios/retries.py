@@ -7,7 +7,7 @@ from chaos.faults import KillPod
 from conformance.scenario_type import scenario
 from conformance.suites.kueue.handle import QueuedJob, job, queue
 from conformance.world import World
-from vocabulary.clock import MINUTE, SECOND
+from vocabulary.clock import SECOND
 from vocabulary.objects import with_path
 
 
@@ -20,10 +20,10 @@ def pod_of_a_job_is_replaced(world: World) -> None:
     world.until(its.is_ready())
     other = QueuedJob.of(world, "next", "run 30s", pods=2)
     world.until(other.waits())
-    world.wait(30 * SECOND)
+    world.wait(10 * SECOND)
     world.inject(KillPod(pod=PodChoice(owner="a", which="first"), exit_code=1))
-    world.wait(2 * MINUTE)
+    world.wait(20 * SECOND)
     world.inject(KillPod(pod=PodChoice(owner="a", which="all"), exit_code=0))
     world.until(its.is_finished())
     world.until(other.is_finished())
-    world.wait(30 * SECOND)
+    world.wait(10 * SECOND)
