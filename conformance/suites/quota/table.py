@@ -1,4 +1,4 @@
-"""The table of the cells: when quota went back, against the end of the last pod (KQ-208)."""
+"""The table of the cells: when quota was released, against the end of the last pod (KQ-208)."""
 
 from __future__ import annotations
 
@@ -36,14 +36,15 @@ _WIDTH: Final = 12
 
 def table_lines(histories: Sequence[History]) -> Iterator[str]:
     """The table as text: a row for each way, a column for how pods stop, an entry for when quota
-    went back after (+) or before (−) the end of the last pod; then the reasons why cells cannot
+    was released after (+) or before (−) the end of the last pod; then the reasons why cells cannot
     occur, and how many there are. Nothing where no cell was run."""
     found = {cell: entry for each in histories for cell, entry in _entries(each)}
     if not found:
         return
     edition = histories[0].seen_by(QuotaHistory).edition
     yield ""
-    yield f"quota went back after (+) or before (−) the end of the last pod, edition {edition}"
+    yield f"quota released after (+) or before (−) the end of the last pod, edition {edition}"
+    yield "rows: how quota is lost; columns: how pods stop; —: cannot occur; empty: not run"
     for kind, cells in groupby(all_cells(), lambda cell: cell.kind):
         of_kind = list(cells)
         if found.keys() & set(of_kind):

@@ -200,6 +200,8 @@ def _run(world: World, cell: Cell, handle: type[Queued], made: Object) -> None:
         _mend(world, its)
     world.until(other.is_admitted())
     world.until(other.is_finished())
+    if cell.pods in ("quick", "slow"):
+        world.until(_have_stopped(world, its))
     _let_go(world, its)
     if its.now:
         its.delete("Background")
@@ -228,6 +230,13 @@ def _are_stopping(world: World, its: Queued) -> Condition:
     return Condition(
         f"the pods of {its} are terminating, or terminal",
         lambda: all(is_terminating(pod) or _is_terminal(pod) for pod in _pods(world, its)),
+    )
+
+
+def _have_stopped(world: World, its: Queued) -> Condition:
+    return Condition(
+        f"no pod of {its} is terminating",
+        lambda: not any(is_terminating(pod) for pod in _pods(world, its)),
     )
 
 
