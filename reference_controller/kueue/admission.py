@@ -17,12 +17,14 @@ from reference_controller.kueue.names import (
     GROUP_TOTAL,
     MANAGED,
     QUEUE,
+    WORKLOAD,
 )
 from reference_controller.kueue.rules import Rules
+from reference_controller.kueue.workload import Workload
 from reference_controller.runtime.admission_review import Operation, UserInfo
 from vocabulary.canonical import digest
 from vocabulary.errors import ApiError
-from vocabulary.kinds import Kind
+from vocabulary.kinds import STATEFUL_SET, Kind
 from vocabulary.objects import (
     Object,
     annotations_of,
@@ -112,12 +114,45 @@ def keep_size(operation: Operation, new: Object, old: Object | None, user: UserI
         return new
     before, after = (int(get_path(each, "spec.replicas", 1)) for each in (old, new))
     if before and after and before != after:
-        message = (
-            f'StatefulSet.apps "{name_of(new)}" is invalid: spec.replicas: cannot be changed '
-            f"while it waits in a queue ({before} to {after}); scale it to 0 first"
-        )
-        raise ApiError(422, "Invalid", message, {"name": name_of(new), "kind": "StatefulSet"})
+        message = f"cannot go from {before} to {after} in a queue; scale it to 0 first"
+        raise _refused(STATEFUL_SET, new, "spec.replicas", message)
     return new
+
+
+def keep_queue(
+    operation: Operation, new: Object, old: Object | None, user: UserInfo, job: SuspendedKind
+) -> Object:
+    """Refuse another queue of a job that runs."""
+    del user
+    if operation == "CREATE" or old is None or job.is_suspended(old):
+        return new
+    if labels_of(new).get(QUEUE) != labels_of(old).get(QUEUE):
+        message = "cannot be changed while it runs; suspend it first"
+        raise _refused(job.kind, new, f"metadata.labels[{QUEUE}]", message)
+    return new
+
+
+def keep_reserved(operation: Operation, new: Object, old: Object | None, user: UserInfo) -> Object:
+    """Refuse changes of a Workload of what its quota was reserved for."""
+    del user
+    if operation == "CREATE" or old is None or not Workload(old).has_quota:
+        return new
+    for field in ("podSets", "queueName"):
+        if get_path(new, f"spec.{field}") != get_path(old, f"spec.{field}"):
+            message = "cannot be changed while quota is reserved"
+            raise _refused(WORKLOAD, new, f"spec.{field}", message)
+    return new
+
+
+def _refused(kind: Kind, obj: Object, field: str, message: str) -> ApiError:
+    text = f'{kind.group_kind} "{name_of(obj)}" is invalid: {field}: {message}'
+    details = {
+        "name": name_of(obj),
+        "group": kind.group,
+        "kind": kind.kind,
+        "causes": [{"field": field, "message": message}],
+    }
+    return ApiError(422, "Invalid", text, details)
 
 
 def _is_part(obj: Object, kinds: Iterable[Kind]) -> bool:

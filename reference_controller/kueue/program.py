@@ -8,6 +8,8 @@ from typing import Final
 from reference_controller.kueue.admission import (
     gate,
     group_pods,
+    keep_queue,
+    keep_reserved,
     keep_size,
     queue_pods,
     suspend,
@@ -23,7 +25,7 @@ from reference_controller.kueue.integrations.pytorch_job import PyTorchJob
 from reference_controller.kueue.job_controller import JobController
 from reference_controller.kueue.manifests import MANIFESTS
 from reference_controller.kueue.mutants import MUTANTS
-from reference_controller.kueue.names import KINDS
+from reference_controller.kueue.names import KINDS, WORKLOAD
 from reference_controller.kueue.office import Office
 from reference_controller.kueue.queue_controllers import (
     ClusterQueueController,
@@ -53,7 +55,10 @@ def _webhooks(config: KueueConfig, rules: Rules, may_create: MayCreate | None) -
     del may_create
     jobs = [each.kind for each in JOBS]
     suspending = {
-        each.kind: Webhook(partial(suspend, job=each, config=config, kinds=jobs, rules=rules))
+        each.kind: Webhook(
+            partial(suspend, job=each, config=config, kinds=jobs, rules=rules),
+            partial(keep_queue, job=each),
+        )
         for each in JOBS
     }
     return {
@@ -61,6 +66,7 @@ def _webhooks(config: KueueConfig, rules: Rules, may_create: MayCreate | None) -
         POD: Webhook(partial(gate, kinds=jobs, rules=rules)),
         DEPLOYMENT: Webhook(queue_pods),
         STATEFUL_SET: Webhook(group_pods, keep_size),
+        WORKLOAD: Webhook(validate=keep_reserved),
     }
 
 

@@ -6,4 +6,11 @@ from typing import Final
 
 from reference_controller.manifests import Manifests
 
-MANIFESTS: Final = Manifests(package=__name__, crds=("crds.yaml",), rbac=("rbac.yaml",))
+MANIFESTS: Final = Manifests(
+    package=__name__,
+    crds=("crds.yaml",),
+    rbac=("rbac.yaml",),
+    deployment=("certificate.yaml", "deployment.yaml"),
+    webhooks=("webhooks.yaml",),
+    webhook_host="kueue-webhook.kueue-system.svc",
+)
