@@ -1,4 +1,4 @@
-"""What the definitions and the webhooks refuse names the field."""
+"""Definitions and webhooks refuse by field: features that are out, changes of what is reserved."""
 
 from __future__ import annotations
 
