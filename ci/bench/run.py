@@ -24,6 +24,7 @@ from pathlib import Path
 
 import figures
 import job_sets
+import kueue_cycles
 from benchmarks_page import PAGE, write_opening
 from figures import Figure
 
@@ -45,6 +46,7 @@ def measure() -> Iterator[Figure]:
     yield figures.whole_suite(jobs=2)
     yield from figures.growth()
     yield from job_sets.growth()
+    yield from kueue_cycles.growth()
 
 
 def yardstick_ms() -> float:
