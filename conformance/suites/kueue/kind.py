@@ -58,6 +58,10 @@ class WorkloadState(ObjectState):
     """How often it was requeued."""
 
     @property
+    def is_leaving(self) -> bool:
+        return self.is_evicted or self.is_terminating
+
+    @property
     def has_quota(self) -> bool:
         """True until it has finished, or is let go, be it that another client's finalizer keeps
         it."""

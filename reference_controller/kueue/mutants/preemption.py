@@ -61,3 +61,24 @@ def preemptors_do_not_wait(self: Rules, is_pending: bool) -> bool:
 @MUTANTS.mutant(Rules.yields, "It admits victims before their preemptors.", "KQ-041")
 def victims_come_back_first(self: Rules, preemptor_waits: bool) -> bool:
     return False
+
+
+@MUTANTS.mutant(
+    Rules.may_stay, "It preempts all candidates up to the last that it needs.", "KQ-055"
+)
+def all_candidates_lose(self: Rules, fits: bool) -> bool:
+    return False
+
+
+@MUTANTS.mutant(Rules.place_of_victim, "It preempts the highest priority first.", "KQ-055")
+def high_ones_lose_first(
+    self: Rules, is_leaving: bool, is_own: bool, priority: int, reserved_at_us: Micros, uid: str
+) -> tuple[object, ...]:
+    return not is_leaving, is_own, -priority, -reserved_at_us, uid
+
+
+@MUTANTS.mutant(Rules.place_of_victim, "It preempts those first that got quota first.", "KQ-055")
+def early_ones_lose_first(
+    self: Rules, is_leaving: bool, is_own: bool, priority: int, reserved_at_us: Micros, uid: str
+) -> tuple[object, ...]:
+    return not is_leaving, is_own, priority, reserved_at_us, uid

@@ -46,11 +46,11 @@ class PreemptionRules:
         return fits
 
     def place_of_victim(
-        self, is_evicted: bool, is_own: bool, priority: int, reserved_at_us: Micros, uid: str
+        self, is_leaving: bool, is_own: bool, priority: int, reserved_at_us: Micros, uid: str
     ) -> tuple[object, ...]:
-        """The place among candidates: those already evicted, then those of other queues, then
+        """The place among candidates: those that leave already, then those of other queues, then
         the lowest priority, then those that got their quota last."""
-        return not is_evicted, is_own, priority, -reserved_at_us, uid
+        return not is_leaving, is_own, priority, -reserved_at_us, uid
 
     def awaits_release(self, is_pending: bool) -> bool:
         """True if a preemptor gets its quota only once its victims have given theirs back."""

@@ -1,4 +1,4 @@
-"""KQ-041, 052, 113 to 118: who gives quota back for whom, and who gets it."""
+"""KQ-041, 052, 055, 113 to 118: who gives quota back for whom, and who gets it."""
 
 from __future__ import annotations
 
@@ -273,3 +273,35 @@ def policies_are_kept(run: WorkloadRun) -> Obligations:
                 f"{preemptor} of priority {theirs.priority} in {queue}; withinClusterQueue is "
                 f"{spec.within}, reclaimWithinCohort {spec.reclaims}.",
             )
+
+
+@claim(
+    "KQ-055",
+    api("ClusterQueuePreemption", 12),
+    level=Level.DERIVED,
+    armed_by=_PREEMPTED,
+)
+def no_victim_too_many(run: WorkloadRun) -> Obligations:
+    """A Workload MUST NOT be preempted if the others that are preempted with it would do, nor in
+    place of one of its queue that would give back as much and has a lower priority, or got its
+    quota later."""
+    for evicted, preemptor in _for_whom(run):
+        seen_us = run.operator.timing.seen_us(evicted.t)
+        if preemptor.pod_sets != 1 or not run.queues.is_steady(seen_us, evicted):
+            continue
+        if run.queues.was_touched(run, seen_us, evicted):
+            yield undecided(evicted, "others of the cohort came or went meanwhile")
+        elif run.queues.could_spare(run, evicted, preemptor):
+            yield violated(
+                evicted,
+                f"{when(evicted)}: {run} is preempted for {preemptor}, which would fit once the "
+                "others have given their quota back.",
+            )
+        elif (other := run.queues.better_victim(run, evicted)) is not None:
+            yield violated(
+                evicted,
+                f"{when(evicted)}: {run} is preempted for {preemptor}, and {other}, which would "
+                "give back as much, comes first.",
+            )
+        else:
+            yield met(evicted)

@@ -179,3 +179,34 @@ def only_lower_ones_are_reclaimed(world: World) -> None:
     world.until(first.is_ready())
     second = QueuedJob.of(world, "second", RUNS, priority=high)
     world.until(second.is_finished())
+
+
+@scenario(arms=["KQ-055"], kills="all-candidates-lose")
+def small_ones_are_spared(world: World) -> None:
+    """Of two Jobs of lower priority only the larger one, which is enough, is preempted."""
+    high = priority_class(world, "high", 10)
+    queue(world, quota={"cpu": "4"}, preemption=LOWER)
+    large = QueuedJob.of(world, "large", LONG, cpu=3)
+    world.until(large.is_ready())
+    world.wait(2 * SECOND)
+    small = QueuedJob.of(world, "small", LONG)
+    world.until(small.is_ready())
+    world.wait(2 * SECOND)
+    first = QueuedJob.of(world, "first", RUNS, cpu=3, priority=high)
+    world.until(first.is_finished())
+    world.until(large.is_ready())
+
+
+@scenario(arms=["KQ-055"], kills="high-ones-lose-first", cases={"priority": True, "time": False})
+def candidates_have_an_order(world: World, by_priority: bool) -> None:
+    """The Job of the lowest priority is preempted, and of equal ones the last to get quota."""
+    low, high = priority_class(world, "low", 1), priority_class(world, "high", 10)
+    middle = priority_class(world, "middle", 5) if by_priority else low
+    queue(world, quota={"cpu": "2"}, preemption=LOWER)
+    for name, priority in (("early", low), ("late", middle)):
+        its = QueuedJob.of(world, name, LONG, priority=priority)
+        world.until(its.is_ready())
+        world.wait(2 * SECOND)
+    first = QueuedJob.of(world, "first", RUNS, priority=high)
+    world.until(first.is_finished())
+    world.wait(MINUTE)

@@ -124,6 +124,68 @@ class Queues:
             if state.priority > priority or (state.priority == priority and not state.is_evicted)
         ]
 
+    def could_spare(self, run: WorkloadRun, evicted: Snapshot, preemptor: WorkloadRun) -> bool:
+        """True if a preemptor would have fitted without the eviction of one victim, once all
+        others that are evicted for it, or leave anyway, have given their quota back."""
+        queue = self.queue_of(preemptor, evicted.n)
+        until_us = evicted.t + run.operator.timing.latency_us
+        leaving = []
+        for other in self._workloads:
+            state = other.at(evicted.n)
+            if other is run or state is None or not state.has_quota:
+                continue
+            is_victim = any(
+                each.preemptor == preemptor.track.uid and evicted.n < each.n and each.t <= until_us
+                for each in other.preemptions
+            )
+            if state.is_leaving or is_victim:
+                leaving.append(state)
+        for standing in self.standings_before(run, evicted):
+            spec = standing.queues.get(queue)
+            if spec is None:
+                return False
+            rest = standing.without(leaving)
+            placements = rest.placements(queue, preemptor.usage, preemptor.pod)
+            if not any(
+                rest.fits(queue, placed) and (spec.borrows or rest.is_within_nominal(queue, placed))
+                for placed in placements
+            ):
+                return False
+        return True
+
+    def was_touched(self, run: WorkloadRun, since_us: Micros, until: Moment) -> bool:
+        """True if another Workload got quota or gave it back from a time up to a moment."""
+        return any(
+            since_us <= after.t and after.n < until.n and before.has_quota != after.has_quota
+            for other in self._workloads
+            if other is not run
+            for before, after in other.changes
+        )
+
+    def better_victim(self, run: WorkloadRun, evicted: Snapshot) -> WorkloadRun | None:
+        """Another Workload of the same queue that was not evicted, would have given back as much,
+        and comes before this one among the candidates: its priority is lower, or the same and its
+        quota was reserved later."""
+        since_us = run.operator.timing.seen_us(evicted.t)
+        mine = run.at(evicted.n - 1)
+        for other in self._workloads:
+            theirs = other.at(evicted.n)
+            if mine is None or theirs is None or other is run:
+                continue
+            held = [each for each in other.admissions if each.t <= since_us]
+            is_there = held and theirs.has_quota and not theirs.is_leaving
+            if not is_there or theirs.cluster_queue != evicted.cluster_queue:
+                continue
+            if any(each.preemptor == evicted.preemptor for each in other.preemptions):
+                continue
+            used, theirs_used = usage_of(evicted), usage_of(theirs)
+            order = -theirs.priority, theirs.since_us("QuotaReserved") or 0
+            if order > (-mine.priority, mine.since_us("QuotaReserved") or 0) and all(
+                theirs_used.get(what, Fraction(0)) >= value for what, value in used.items()
+            ):
+                return other
+        return None
+
     def victims_of(self, run: WorkloadRun, queue: str) -> list[Snapshot]:
         """Those of a queue that were preempted for a Workload."""
         return [

@@ -93,6 +93,16 @@ class Standing:
             for what, value in usage_of(state).items():
                 held[what] = held.get(what, Fraction(0)) + value
 
+    def without(self, given_back: Iterable[WorkloadState]) -> Standing:
+        """The same once these have given their quota back."""
+        rest = Standing(self.queues, self._flavors, ())
+        rest._held = {queue: dict(held) for queue, held in self._held.items()}
+        for state in given_back:
+            held = rest._held.get(str(state.cluster_queue), {})
+            for what, value in usage_of(state).items():
+                held[what] = held.get(what, Fraction(0)) - value
+        return rest
+
     def held(self, queue: str, what: What) -> Fraction:
         return self._held.get(queue, {}).get(what, Fraction(0))
 
