@@ -12,19 +12,21 @@ from conformance.norm.claim import Decision
 USED: Final = Decision(
     "L1",
     "A pod uses what it requests from its binding until it is terminal or gone from the API, "
-    "whatever the state of its node; pods that were orphaned are used of no queue.",
+    "whatever the state of its node; pods that were orphaned use the quota of no queue.",
     "only pods show what runs, and a status may be wrong",
 )
 MATRIX: Final = Decision(
     "L2",
-    "Success gives quota back at once. In editions strict and mlbatch everything else does so once "
-    "the last pod is terminal, but for a deletion that orphans; in editions kep and released at "
-    "the signal of the job's kind, and failure and deletion at once.",
+    "Quota is released at once after success and after a deletion that orphans. Otherwise it is "
+    "released once the last pod is terminal (editions strict and mlbatch), or at once after a "
+    "failure or deletion, and after an eviction when the job reports that it is not active "
+    "(editions kep and released).",
     "the proposals speak of evictions, and leave failure and deletion to each kind",
 )
 SIGNAL: Final = Decision(
     "L3",
-    "Where quota goes back by a signal, pods that are terminating use nothing.",
+    "Where quota is released when the job reports that it is not active, terminating pods use "
+    "nothing.",
     "released controllers admit others in their place by design",
 )
 STARTED_BY_OTHERS: Final = Decision(

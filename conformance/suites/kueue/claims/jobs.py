@@ -63,8 +63,8 @@ def evicted_ones_stay(run: WorkloadRun) -> Obligations:
     armed_by="pod of a group that is bound",
 )
 def no_more_pods_run_than_have_quota(run: WorkloadRun) -> Obligations:
-    """No more pods of a group MUST be let go than its Workload has, those included that are
-    terminating."""
+    """The pods of a group that have no scheduling gate, including terminating ones, MUST NOT be
+    more than the pods of its Workload."""
     if run.job is None or run.job.framework != "pod":
         return
     count = sum(int(each.get("count", 1)) for each in run.snapshots[0].pod_sets)

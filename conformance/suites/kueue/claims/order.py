@@ -15,7 +15,7 @@ from conformance.suites.kueue.view import Snapshot, WorkloadRun
 from vocabulary.objects import get_path
 
 _ADMITTED = "admission while another Workload of the queue waits"
-_BACK = "admission beside a Workload that was evicted since its pods were not ready"
+_BACK = "admission beside a Workload that was evicted because its pods were not ready"
 _PRIORITIES = "Priorities and Preemption"
 
 
@@ -122,15 +122,15 @@ def _by_timestamp(run: WorkloadRun, timestamp: str | None) -> Obligations:
 
 @claim("KQ-001", story(2, 1), armed_by=f"{_BACK}, with timestamp Creation")
 def creation_is_the_front(run: WorkloadRun) -> Obligations:
-    """With timestamp Creation a Workload that was evicted since its pods were not ready MUST be
-    sorted by its creation."""
+    """With timestamp Creation, a Workload that was evicted because its pods were not ready MUST be
+    sorted by its creation time."""
     return _by_timestamp(run, CREATION)
 
 
 @claim("KQ-002", config(2), armed_by=f"{_BACK}, with timestamp Eviction")
 def eviction_is_the_back(run: WorkloadRun) -> Obligations:
-    """With timestamp Eviction a Workload that was evicted since its pods were not ready MUST be
-    sorted by the transition of its condition Evicted."""
+    """With timestamp Eviction, a Workload that was evicted because its pods were not ready MUST be
+    sorted by the transition time of its condition Evicted."""
     return _by_timestamp(run, EVICTION)
 
 

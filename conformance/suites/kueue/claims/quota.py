@@ -84,7 +84,7 @@ def flavors_in_their_order(run: WorkloadRun) -> Obligations:
     armed_by="admission by a queue with several flavors, after pods were not ready in time",
 )
 def requeued_onto_the_free_flavor(run: WorkloadRun) -> Obligations:
-    """A Workload that was evicted since its pods were not ready MUST be requeued onto the flavor
+    """A Workload that was evicted because its pods were not ready MUST be requeued onto the flavor
     that became free, if that is the first in which it fits."""
     for admission in run.admissions:
         before = run.at(admission.n - 1)

@@ -40,8 +40,8 @@ def app_wrapper_is_waited_for(run: WorkloadRun) -> Obligations:
     armed_by="release of an evicted Workload's quota under OnTerminal",
 )
 def quota_is_held_until_terminal(run: WorkloadRun) -> Obligations:
-    """Under OnTerminal, the quota of an evicted Workload MUST NOT be given back while a pod of it
-    is neither Succeeded, Failed nor gone."""
+    """Under OnTerminal, the quota of an evicted Workload MUST NOT be released while a pod of it is
+    neither Succeeded, Failed nor gone."""
     if run.job is None or run.strategy != ON_TERMINAL:
         return
     for before, after in run.releases:
@@ -64,8 +64,8 @@ def quota_is_held_until_terminal(run: WorkloadRun) -> Obligations:
     armed_by="evicted Workload whose job says that nothing of it runs, under OnQuotaReleased",
 )
 def quota_is_released_on_the_signal(run: WorkloadRun) -> Obligations:
-    """Under OnQuotaReleased, the quota of an evicted Workload MUST be given back once its job says
-    that nothing of it runs, also while pods are terminating."""
+    """Under OnQuotaReleased, the quota of an evicted Workload MUST be released once its job
+    reports that it is not active, even while pods are terminating."""
     if run.job is None or run.strategy == ON_TERMINAL:
         return
     for evicted in run.turns(lambda state: state.is_evicted and state.has_quota):
@@ -91,8 +91,8 @@ def quota_is_released_on_the_signal(run: WorkloadRun) -> Obligations:
     armed_by="end of the last pod of an evicted Workload under OnTerminal",
 )
 def quota_is_released_after_the_last_pod(run: WorkloadRun) -> Obligations:
-    """Under OnTerminal, the quota of an evicted Workload MUST be given back once its last pod is
-    terminal, also if nothing else happens."""
+    """Under OnTerminal, the quota of an evicted Workload MUST be released once its last pod is
+    terminal, even if nothing else happens."""
     if run.job is None or run.strategy != ON_TERMINAL:
         return
     for evicted in run.turns(lambda state: state.is_evicted and state.has_quota):

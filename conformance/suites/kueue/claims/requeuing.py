@@ -16,12 +16,12 @@ from conformance.suites.kueue.sources import config, evaluation, mechanism, work
 from conformance.suites.kueue.view import WorkloadRun
 from vocabulary.clock import SECOND, Micros
 
-_EVICTED = "eviction since pods were not ready in time"
+_EVICTED = "eviction because pods were not ready in time"
 
 
 @claim("KQ-012", evaluation(1), decision=ALWAYS_BACKS_OFF, armed_by=_EVICTED)
 def each_timeout_counts(run: WorkloadRun) -> Obligations:
-    """Each eviction since pods were not ready in time MUST increment `status.requeueState.count`
+    """Each eviction because pods were not ready in time MUST increment `status.requeueState.count`
     by 1 and set `status.requeueState.requeueAt`."""
     for before, after in run.changes:
         if after.is_timed_out and not before.is_timed_out:
@@ -30,7 +30,7 @@ def each_timeout_counts(run: WorkloadRun) -> Obligations:
             else:
                 yield violated(
                     after,
-                    f"{when(after)}: {run} is evicted since its pods were not ready, and its "
+                    f"{when(after)}: {run} is evicted because its pods were not ready, and its "
                     f"requeueState is {after.requeue_state}; it was {before.requeue_state}.",
                     before,
                 )
@@ -38,8 +38,8 @@ def each_timeout_counts(run: WorkloadRun) -> Obligations:
 
 @claim("KQ-010", workload(1), level=Level.DERIVED, armed_by="change of a requeue count")
 def only_timeouts_count(run: WorkloadRun) -> Obligations:
-    """`status.requeueState.count` MUST change by an eviction since pods were not ready in time
-    alone, or be reset."""
+    """`status.requeueState.count` MUST NOT change except by an eviction because pods were not ready
+    in time, or by a reset."""
     for before, after in run.changes:
         if before.count == after.count or after.requeue_state is None:
             continue
@@ -61,7 +61,8 @@ def only_timeouts_count(run: WorkloadRun) -> Obligations:
     armed_by=_EVICTED,
 )
 def back_off_follows_the_formula(run: WorkloadRun) -> Obligations:
-    """The n-th back-off MUST be 1.41284738^(n−1) seconds and a random jitter."""
+    """The n-th back-off MUST be 1.41284738^(n−1) seconds plus a random jitter; in edition released,
+    backoffBaseSeconds · 2^(n−1), at most backoffMaxSeconds, plus a random jitter."""
     resolution_us = max(SECOND, run.operator.timing.slack_us)
     for state in run.timeouts:
         if state.requeue_at_us is None or not state.count:

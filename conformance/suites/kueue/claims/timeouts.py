@@ -1,5 +1,5 @@
-"""KQ-009, 011, 015, 037, 038, 043: when a Workload is evicted since its pods are not ready, and how
-long all of its attempts take."""
+"""KQ-009, 011, 015, 037, 038, 043: when a Workload is evicted because its pods are not ready, and
+how long all of its attempts take."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _at_its_timeout(run: WorkloadRun, *, was_ready: bool) -> Obligations:
         else:
             yield violated(
                 after,
-                f"{when(after)}: {run} is evicted since its pods were not ready, "
+                f"{when(after)}: {run} is evicted because its pods were not ready, "
                 f"{span(after.t - run.on_its_clock(begun_us))} after it began to wait for them; "
                 f"it may wait {'for ever' if span_us is None else span(span_us)}.",
             )

@@ -50,8 +50,8 @@ def nothing_runs_without_quota(holding: Holding) -> Obligations:
     armed_by="quota that was given back",
 )
 def release_follows_the_last_pod(holding: Holding) -> Obligations:
-    """Quota MUST NOT be given back before the last pod of the attempt is terminal, but for success
-    and for a deletion that orphans."""
+    """Quota MUST NOT be released before the last pod of the attempt is terminal, except after
+    success and after a deletion that orphans."""
     for loss in holding.losses:
         if loss.released is None or loss.cause in (Cause.SUCCESS, Cause.ORPHAN):
             continue
@@ -61,7 +61,7 @@ def release_follows_the_last_pod(holding: Holding) -> Obligations:
             continue
         yield violated(
             loss.released,
-            f"{when(loss.released)}: {holding} gives its quota back after {loss.cause} at "
+            f"{when(loss.released)}: {holding} releases its quota after {loss.cause} at "
             f"{when(loss.began)}, before {listed(running)} ended.",
             loss.began,
             *(pod.bound for pod in running),
@@ -70,7 +70,7 @@ def release_follows_the_last_pod(holding: Holding) -> Obligations:
 
 @claim("QL-006", states(3), armed_by="pod that replaces another one of the same admission")
 def quota_is_held_throughout_retries(holding: Holding) -> Obligations:
-    """Quota MUST be held throughout a retry: it MUST NOT be given back, nor the Workload queued
+    """Quota MUST be held throughout a retry: it MUST NOT be released, nor the Workload queued
     again, unless it is evicted, has ended or is deleted."""
     for admitted in holding.workload.turns(lambda state: state.has_quota):
         lost = _lost_without_cause(holding, admitted)

@@ -22,8 +22,8 @@ _STEPS = 3
     armed_by="loss of quota whose last pod has ended",
 )
 def no_reservation_leaks(holding: Holding) -> Obligations:
-    """A reservation whose owner is gone or has ended, or that is evicted, MUST be given back within
-    three reactions of the moment from which it may go, also if no further event arrives."""
+    """A reservation whose owner is gone or has ended, or that is evicted, MUST be released within
+    three reactions of the moment from which it may be, even if no further event arrives."""
     for loss in holding.losses:
         since = _may_go(holding, loss)
         if since is None:
@@ -51,7 +51,7 @@ def _may_go(holding: Holding, loss: Loss) -> Moment | None:
 
 @claim("QL-005", states(3), armed_by="admission that was given back")
 def quota_is_given_back_once(holding: Holding) -> Obligations:
-    """A reservation MUST stay as it was admitted until it is given back, less the pods that may be
+    """A reservation MUST stay as it was admitted until it is released, less the pods that may be
     reclaimed."""
     for before, after in holding.workload.changes:
         if not (before.has_quota and after.has_quota):
@@ -62,15 +62,15 @@ def quota_is_given_back_once(holding: Holding) -> Obligations:
             yield violated(
                 after,
                 f"{when(after)}: {holding} reserves {dict(reserved(after))} instead of "
-                f"{dict(reserved(before))} without having given it back.",
+                f"{dict(reserved(before))} without having released it.",
                 before,
             )
 
 
 @claim("QL-007", quotas(4), armed_by="release while another Workload waits that then fits")
 def freed_quota_is_offered(holding: Holding) -> Obligations:
-    """A Workload that waits, fits once quota was given back, and is the first in order MUST be
-    admitted within three reactions of that."""
+    """A Workload that waits, fits once quota was released, and is the first in order MUST be
+    admitted within three reactions of that release."""
     run, queues = holding.workload, holding.workload.queues
     for state in run.turns(lambda each: not each.has_reservation and each.is_active):
         candidate = queues.first_from(run, state)
