@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from reference_controller.appwrapper.config import OperatorConfig
 from reference_controller.appwrapper.names import APPWRAPPER
@@ -131,6 +131,8 @@ def _pod_set_flaws(component: Object, template: Object, path: str) -> list[_Caus
         if not pod_set.get("path"):
             causes.append(_Cause(f"{at}.path", "is missing; say where the pod template is"))
             continue
+        if any(each.get("path") == pod_set["path"] for each in declared[:index]):
+            causes.append(_Cause(f"{at}.path", f"{pod_set['path']!r} is declared twice"))
         if int(pod_set.get("replicas", 1)) < 0:
             causes.append(_Cause(f"{at}.replicas", "must not be negative"))
         try:
@@ -186,7 +188,7 @@ def _changed_for_good(new: Object, old: Object, rules: Rules) -> list[_Cause]:
         causes.extend(
             _Cause(f"spec.components[{index}].{field}", "cannot be changed")
             for field in rules.lasting_fields()
-            if component.get(field) != before.get(field)
+            if _as_meant(component.get(field)) != _as_meant(before.get(field))
         )
     if get_path(new, "spec.managedBy") != get_path(old, "spec.managedBy"):
         causes.append(_Cause("spec.managedBy", "cannot be changed"))
@@ -196,3 +198,10 @@ def _changed_for_good(new: Object, old: Object, rules: Rules) -> list[_Cause]:
         if labels_of(new).get(label) != labels_of(old).get(label)
     )
     return causes
+
+
+def _as_meant(field: Any) -> Any:
+    """A field of a component with its default written out: a podSet without replicas has one."""
+    if not isinstance(field, list):
+        return field
+    return [{"replicas": 1, **entry} for entry in field]

@@ -34,9 +34,12 @@ class PodSet:
 
     path: str
     replicas: int
+    annotations: Mapping[str, str] | None = None
+    """As declared: Kueue reads some."""
 
     def to_data(self) -> dict[str, Any]:
-        return {"path": self.path, "replicas": self.replicas}
+        data: dict[str, Any] = {"path": self.path, "replicas": self.replicas}
+        return {**data, "annotations": dict(self.annotations)} if self.annotations else data
 
 
 def parse_path(path: str) -> tuple[PathStep, ...]:
@@ -137,7 +140,10 @@ def pod_sets_of(component: Object) -> tuple[PodSet, ...]:
     """The podSets of one entry of `spec.components`: as declared, or else inferred."""
     declared = component.get("podSets")
     if declared:
-        return tuple(PodSet(entry["path"], int(entry.get("replicas", 1))) for entry in declared)
+        return tuple(
+            PodSet(entry["path"], int(entry.get("replicas", 1)), entry.get("annotations"))
+            for entry in declared
+        )
     return infer(component.get("template") or {})
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from reference_controller.appwrapper import OperatorConfig
 from reference_controller.appwrapper.admission import UserInfo, mutate, validate
+from reference_controller.appwrapper.templates import initial_record
 from tests.reference_appwrapper.driver import config_map, job, pod
 from vocabulary.errors import ApiError
 from vocabulary.kinds import JOB, POD, Kind
@@ -95,6 +96,25 @@ def test_eight_pod_sets_are_not_too_many() -> None:
 def test_declared_pod_sets_of_an_unknown_kind_are_taken_as_they_are() -> None:
     widget = {"apiVersion": "x.dev/v1", "kind": "Widget", "spec": {"pod": {"spec": {}}}}
     created(appwrapper({"template": widget, "podSets": [{"path": "template.spec.pod"}]}))
+
+
+def test_a_path_of_an_unknown_kind_is_declared_once() -> None:
+    widget = {"apiVersion": "x.dev/v1", "kind": "Widget", "spec": {"pod": {"spec": {}}}}
+    twice = [{"path": "template.spec.pod"}, {"path": "template.spec.pod", "replicas": 2}]
+    with pytest.raises(ApiError, match=r"podSets\[1\].path: .* is declared twice"):
+        created(appwrapper({"template": widget, "podSets": twice}))
+
+
+def test_one_replica_that_is_written_out_is_no_change() -> None:
+    component = {"template": job(), "podSets": [{"path": "template.spec.template"}]}
+    old = created(appwrapper(component))
+    said = {**component, "podSets": [{"path": "template.spec.template", "replicas": 1}]}
+    validate("UPDATE", with_path(old, "spec.components", [said]), old, USER, CONFIG)
+
+
+def test_annotations_of_a_declared_pod_set_are_in_its_record() -> None:
+    pod_set = {"path": "template.spec.template", "replicas": 1, "annotations": {"a": "b"}}
+    assert initial_record({"template": job(), "podSets": [pod_set]})["podSets"] == [pod_set]
 
 
 def test_a_user_may_wrap_only_what_he_may_create_himself_unless_that_is_not_checked() -> None:

@@ -14,7 +14,7 @@ from reference_controller.kueue.integrations import End, PodSetInfo
 from reference_controller.kueue.integrations.suspended import SuspendedKind
 from reference_controller.kueue.integrations.templates import bare
 from reference_controller.kueue.names import APP_WRAPPER
-from vocabulary.objects import Object, condition, condition_status, get_path, meta
+from vocabulary.objects import Object, condition, condition_status, get_path, meta, name_of
 
 
 class AppWrapper(SuspendedKind):
@@ -32,11 +32,11 @@ class AppWrapper(SuspendedKind):
         components = job["spec"]["components"]
         return tuple(
             {
-                "name": f"{each.component}-{each.number}",
+                "name": f"{name_of(job)[:60]}-{position}",
                 "count": each.replicas,
                 "template": bare(_template_at(components[each.component], each.path)),
             }
-            for each in _pod_sets(job)
+            for position, each in enumerate(_pod_sets(job))
         )
 
     def end(self, job: Object) -> End | None:
@@ -73,7 +73,6 @@ class AppWrapper(SuspendedKind):
 
 class _PodSet(NamedTuple):
     component: int
-    number: int
     path: str
     replicas: int
 
@@ -81,8 +80,8 @@ class _PodSet(NamedTuple):
 def _pod_sets(job: Object) -> Iterator[_PodSet]:
     """Those that its controller has found, in their order."""
     for component, record in enumerate(get_path(job, "status.componentStatus") or ()):
-        for number, each in enumerate(record.get("podSets") or ()):
-            yield _PodSet(component, number, each["path"], int(each.get("replicas", 1)))
+        for each in record.get("podSets") or ():
+            yield _PodSet(component, each["path"], int(each.get("replicas", 1)))
 
 
 def _template_at(component: Object, path: str) -> Object:
