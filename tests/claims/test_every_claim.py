@@ -13,6 +13,8 @@ from conformance.norm.claim import Claim
 from conformance.norm.verdict import Outcome
 from conformance.suites.appwrapper.sources import FAULT_TOLERANCE, MLBATCH_GUIDE
 from conformance.suites.jobset.sources import API, KEP
+from conformance.suites.kueue import sources as kueue
+from conformance.suites.quota import sources as quota
 from tests.claims import stories
 from tests.claims.judging import assert_passes, verdict_of
 from tests.claims.story import Story
@@ -30,6 +32,16 @@ OF_JOBSET = (
     *(90, 91, 92, 93, 94, 95, 96, 97, 98, 99),
     *(100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112),
 )
+OF_KUEUE = (
+    *(1, 2, 3, 6, 9, 10, 11, 12, 13, 14, 15, 16),
+    *(20, 21, 23, 24),
+    *(30, 32, 33, 34, 35, 36, 37, 38),
+    *(41, 42, 43, 44, 45, 46, 47, 48, 50, 52, 53, 54),
+    *(60, 61, 62, 63, 64, 65, 66, 67),
+    *(101, 102, 103, 105, 108),
+    *(110, 111, 112, 113, 114, 115, 116, 117, 118),
+    *(201, 202, 206),
+)
 WHAT_MUST_BE_CLAIMED = [
     *(f"AW-{n:03}" for n in range(1, 8)),
     *(f"AW-{n:03}" for n in range(10, 16)),
@@ -42,16 +54,23 @@ WHAT_MUST_BE_CLAIMED = [
     *("AW-100", "AW-101", "AW-110", "AW-111"),
     *(f"INV-{n}" for n in range(1, 11)),
     *(f"JS-{n:03}" for n in OF_JOBSET),
+    *(f"KQ-{n:03}" for n in OF_KUEUE),
     *(f"MLB-{n:03}" for n in range(20, 25)),
     *(f"MLB-{n:03}" for n in range(40, 55)),
     *(f"MLB-{n:03}" for n in range(73, 77)),
+    *(f"QL-{n:03}" for n in (1, 3, 4, 5, 6, 7, 16)),
 ]
 SOURCES = {
     "appwrapper": (FAULT_TOLERANCE, MLBATCH_GUIDE),
     "jobset": (KEP, API),
+    "kueue": (kueue.KEP, kueue.GUIDE, kueue.RELEASE_KEP, kueue.API),
     "mlbatch": (FAULT_TOLERANCE, MLBATCH_GUIDE),
+    "quota": (quota.GUIDE, quota.RELEASE),
 }
-SUITES = {"AW": "appwrapper", "INV": "appwrapper", "JS": "jobset", "MLB": "mlbatch"}
+SUITES = {
+    **{"AW": "appwrapper", "INV": "appwrapper", "JS": "jobset"},
+    **{"KQ": "kueue", "MLB": "mlbatch", "QL": "quota"},
+}
 
 SOUND: dict[str, Callable[[], Story]] = {
     "retried": stories.retried,

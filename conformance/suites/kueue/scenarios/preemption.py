@@ -85,7 +85,7 @@ def more_than_nominal(world: World) -> None:
     world.until(own.is_finished() & large.is_finished())
 
 
-@scenario(arms=["KQ-115"], kills="peers-do-not-count")
+@scenario(arms=["KQ-115"], kills="it-preempts-and-borrows")
 def peers_fill_the_quota(world: World) -> None:
     """A Job that would exceed the nominal quota with those of its own priority has none of lower
     priority preempted."""

@@ -107,7 +107,7 @@ def flavor_does_not_suit(world: World, by: str) -> None:
 
 @scenario(
     arms=["KQ-024", "KQ-045"],
-    kills="the-last-flavor-is-taken",
+    kills="the-last-flavor-comes-first",
     config=requeues(timestamp="Creation"),
 )
 def first_flavor_becomes_free(world: World) -> None:

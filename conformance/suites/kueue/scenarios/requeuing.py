@@ -89,7 +89,7 @@ def user_deactivates(world: World, in_back_off: bool) -> None:
 
 @scenario(
     arms=["KQ-030", "KQ-034"],
-    kills="reset-loses-against-admission",
+    kills="count-is-kept-after-the-limit",
     config=requeues(limit=1),
 )
 def several_are_activated_again(world: World) -> None:
