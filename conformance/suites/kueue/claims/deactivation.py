@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.norm import Obligations, eventually, met, violated
+from conformance.norm import WRITERS, Obligations, eventually, met, violated
 from conformance.norm.words import when
 from conformance.suites.kueue.api import INACTIVE_REASONS, KEP
 from conformance.suites.kueue.decisions import LIMIT_AT_NEXT, RESET_BY_LIMIT
@@ -120,6 +120,7 @@ def deactivated_ones_stay_out(run: WorkloadRun) -> Obligations:
     decision=RESET_BY_LIMIT,
     editions=(KEP,),
     armed_by="reactivation of a Workload that the limit had deactivated",
+    needs=(WRITERS,),
 )
 def reset_after_the_limit(run: WorkloadRun) -> Obligations:
     """The requeueState of a Workload that the limit had deactivated MUST be reset once it is
@@ -144,6 +145,7 @@ def reset_after_the_limit(run: WorkloadRun) -> Obligations:
     decision=RESET_BY_LIMIT,
     editions=(KEP,),
     armed_by="reactivation of a Workload that a user had deactivated",
+    needs=(WRITERS,),
 )
 def kept_after_a_user(run: WorkloadRun) -> Obligations:
     """The requeueState of a Workload that was deactivated by other means MUST NOT be reset."""

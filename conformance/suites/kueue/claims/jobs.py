@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.history import Moment
-from conformance.norm import Obligations, eventually, met, violated
+from conformance.norm import WRITERS, Obligations, eventually, met, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.kueue.api import FRAMEWORKS, QUEUE_LABEL
@@ -36,6 +36,7 @@ def parts_do_not_wait_themselves(run: WorkloadRun) -> Obligations:
     api("ownerReferences", 1),
     level=Level.DERIVED,
     armed_by="eviction of a Workload whose job stays",
+    needs=(WRITERS,),
 )
 def evicted_ones_stay(run: WorkloadRun) -> Obligations:
     """A Workload that is evicted MUST stay, with its requeueState, while its job does and is not

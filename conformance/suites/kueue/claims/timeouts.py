@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from operator import attrgetter
 
-from conformance.norm import Obligations, eventually, met, undecided, violated
+from conformance.norm import WRITERS, Obligations, eventually, met, undecided, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import span, when
 from conformance.suites.kueue.api import KEP
@@ -114,6 +114,7 @@ def no_rapid_cycle(run: WorkloadRun) -> Obligations:
     decision=WHOLE_SECONDS,
     editions=(KEP,),
     armed_by="deactivation of a Workload that was admitted at once after each back-off",
+    needs=(WRITERS,),
 )
 def lifetime_follows_the_formula(run: WorkloadRun) -> Obligations:
     """A Workload that is admitted at once after each back-off MUST be deactivated after n + 1
@@ -158,6 +159,7 @@ def lifetime_follows_the_formula(run: WorkloadRun) -> Obligations:
     alternative(3),
     level=Level.DERIVED,
     armed_by="Workload that was requeued several times, without a limit",
+    needs=(WRITERS,),
 )
 def no_time_limit(run: WorkloadRun) -> Obligations:
     """A Workload MUST NOT be deactivated for the time that it has been requeued: only its limit of
