@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from conformance.suite import Settings
 from conformance.suites.kueue.back_off import BackOff
-from vocabulary.clock import HOUR, MINUTE, Micros
+from vocabulary.clock import MINUTE, Micros
 from vocabulary.durations import format_duration, parse_duration
 from vocabulary.objects import get_path
 
@@ -47,7 +47,7 @@ class KueueDurations:
     def patience_us(self) -> Micros:
         limit = self.limit or 10
         back_offs = sum(BackOff.of_norm().span_us(n)[1] for n in range(1, limit + 1))
-        return max(2 * HOUR, (limit + 1) * self.timeout_us + back_offs + HOUR)
+        return (limit + 21) * self.timeout_us + back_offs + 5 * MINUTE
 
     @property
     def maximum_us(self) -> Micros:

@@ -10,6 +10,7 @@ from conformance.suites.kueue.handle import QueuedJob, queue, stop
 from conformance.suites.kueue.scenarios.requeuing import NEVER_READY, requeues
 from conformance.world import World
 from vocabulary.clock import MINUTE, SECOND
+from vocabulary.durations import format_duration
 from vocabulary.kinds import NAMESPACE
 
 RUNS = "run 1m"
@@ -101,7 +102,8 @@ def one_is_not_ready(world: World) -> None:
     """While an admitted Job is not ready, no other one is admitted, of no queue; then they are."""
     queue(world)
     queue(world, "other")
-    slow = QueuedJob.of(world, "slow", "run 2m, ready-after 30s")
+    half = format_duration(world.durations.timeout_us // 2)
+    slow = QueuedJob.of(world, "slow", f"run 2m, ready-after {half}")
     world.until(slow.is_admitted())
     world.wait(5 * SECOND)
     other = QueuedJob.of(world, "other", RUNS, queue="other")

@@ -22,13 +22,19 @@ def recovers(timeout: str) -> dict[str, Any]:
     arms=["KQ-043"],
     kills="recovery-has-the-first-timeout",
     config=recovers("2m"),
+    only_simulated="its timeouts are of minutes",
 )
 def readiness_is_lost(world: World) -> None:
     """A Job whose pod was ready and fails for long is evicted at the recoveryTimeout."""
     _flapping(world)
 
 
-@scenario(arms=["KQ-043"], kills="recovery-is-always-bounded", config=recovers("0s"))
+@scenario(
+    arms=["KQ-043"],
+    kills="recovery-is-always-bounded",
+    config=recovers("0s"),
+    only_simulated="its timeouts are of minutes",
+)
 def recovery_is_not_bounded(world: World) -> None:
     """With a recoveryTimeout of 0 a Job whose pod was ready is not evicted."""
     _flapping(world)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from chaos.choice import PodChoice
 from chaos.faults import KillPod
+from conformance.handle import Condition
 from conformance.scenario_type import scenario
 from conformance.suites.kueue.handle import QueuedJob, job, queue
 from conformance.world import World
 from vocabulary.clock import SECOND
-from vocabulary.objects import with_path
+from vocabulary.kinds import POD
+from vocabulary.objects import get_path, with_path
 
 
 @scenario(arms=["QL-005", "QL-006"], kills="lost-readiness-evicts-at-once")
@@ -22,8 +24,18 @@ def pod_of_a_job_is_replaced(world: World) -> None:
     world.until(other.waits())
     world.wait(10 * SECOND)
     world.inject(KillPod(pod=PodChoice(owner="a", which="first"), exit_code=1))
-    world.wait(20 * SECOND)
+    world.until(_is_whole(world))
     world.inject(KillPod(pod=PodChoice(owner="a", which="all"), exit_code=0))
     world.until(its.is_finished())
     world.until(other.is_finished())
     world.wait(10 * SECOND)
+
+
+def _is_whole(world: World) -> Condition:
+    """Two pods run, beside the one that failed."""
+
+    def holds() -> bool:
+        phases = [get_path(pod, "status.phase") for pod in world.list(POD)]
+        return phases.count("Running") == 2 and "Failed" in phases
+
+    return Condition("two pods run beside the failed one", holds)
