@@ -11,6 +11,7 @@ from reference_controller.kueue.preemption import Preemptor, Victim
 from reference_controller.kueue.quota import Quotas
 from reference_controller.kueue.rules import Rules
 from reference_controller.kueue.workload import Workload
+from reference_controller.runtime.controller import Key
 from tests.reference_kueue.made import cluster_queue, workload
 
 _CPU = FlavorResource("one", "cpu")
@@ -100,8 +101,10 @@ def test_queues_within_their_nominal_quota_lose_nothing_to_others() -> None:
 
 
 def _preemptor(cpu: int, *held: Workload, **policies: str) -> Preemptor:
-    queues = {name: cluster_queue(name, "all", cpu, preemption={**policies}) for name in ("a", "b")}
-    quotas, holders = Quotas(queues), {"a": {}, "b": {}}
+    names = sorted({"a", "b", *(each.cluster_queue for each in held)})
+    queues = {name: cluster_queue(name, "all", cpu, preemption={**policies}) for name in names}
+    quotas = Quotas(queues)
+    holders: dict[str, dict[Key, Workload]] = {name: {} for name in names}
     for each in held:
         quotas.hold(each.cluster_queue, each.usage)
         holders[each.cluster_queue][each.key] = each
@@ -154,3 +157,15 @@ def test_an_equal_one_is_preempted_if_it_is_newer() -> None:
     for policy, expected in (("LowerPriority", []), ("LowerOrNewerEqualPriority", ["equal"])):
         state = _preemptor(2, held, other, withinClusterQueue=policy)
         assert _names(state.victims({_CPU: 2000})) == expected
+
+
+def test_one_that_leaves_is_enough_though_its_queue_borrows_no_more() -> None:
+    """Its queue gave other quota back meanwhile: no further Workload is evicted in its place."""
+    leaving = {"Evicted": ("True", "Preempted", 3)}
+    state = _preemptor(
+        4,
+        workload("leaves", 4, holds="b", since_s=1, conditions=leaving),
+        workload("borrows", 6, holds="c", since_s=2),
+        reclaimWithinCohort="Any",
+    )
+    assert _names(state.victims({_CPU: 4000})) == ["leaves"]

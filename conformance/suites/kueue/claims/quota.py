@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from conformance.history import Moment
-from conformance.norm import Obligations, eventually, met, violated
+from conformance.norm import Obligations, eventually, met, undecided, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.kueue.decisions import FITS_THOUGH_OTHERS_WAIT
@@ -48,6 +48,8 @@ def limits_hold(run: WorkloadRun) -> Obligations:
         lacking = [what for what in used if standing.left(queue, what) < 0]
         if not missing and not lacking:
             yield met(admission)
+        elif lacking and run.queues.rival(run, admission) is not None:
+            yield undecided(admission, "another replica admitted one at the same time")
         elif missing:
             yield violated(
                 admission,

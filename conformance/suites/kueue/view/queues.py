@@ -153,6 +153,19 @@ class Queues:
                 return False
         return True
 
+    def rival(self, run: WorkloadRun, admission: Snapshot) -> Snapshot | None:
+        """An admission in the cohort by another replica, of which the one that admitted this
+        Workload may not have known."""
+        actor = admission.write.actor
+        since_us = run.operator.seen_us(actor, admission.t)
+        cohort = self._cohort(str(admission.cluster_queue), admission.n)
+        for other in self._workloads:
+            for state in other.admissions:
+                is_then = since_us <= state.t and state.n < admission.n
+                if is_then and state.cluster_queue in cohort and state.write.actor != actor:
+                    return state
+        return None
+
     def was_touched(self, run: WorkloadRun, since_us: Micros, until: Moment) -> bool:
         """True if another Workload got quota or gave it back from a time up to a moment."""
         return any(
