@@ -63,10 +63,10 @@ class Cell(NamedTuple):
 
 
 _KEEPS_QUOTA: Final = {
-    "suspension": "Kueue starts a suspended job again while its Workload is admitted "
+    "suspension": "Kueue resumes a job that a user suspends while its Workload is admitted "
     "(pkg/controller/jobframework/reconciler.go, ReconcileGenericJob)",
-    "hold": "Hold leaves what is admitted (ClusterQueueSpec.stopPolicy)",
-    "quota-shrunk": "Kueue evicts nothing when quota shrinks "
+    "hold": "Hold evicts no admitted Workload (ClusterQueueSpec.stopPolicy)",
+    "quota-shrunk": "Kueue evicts no Workload when quota is reduced "
     "(pkg/cache/scheduler/clusterqueue.go, updateQuotasAndResourceGroups)",
     "flavor-deleted": "a finalizer keeps a flavor while a queue refers to it "
     "(pkg/controller/core/resourceflavor_controller.go, Reconcile)",

@@ -71,7 +71,7 @@ def _totals(found: Mapping[Cell, str]) -> Iterator[str]:
     impossible = sum(bool(why_impossible(cell)) for cell in cells)
     run = sum(bool(found.get(cell)) and not why_impossible(cell) for cell in cells)
     blank = len(cells) - impossible - run
-    yield f"{run} cells run, {impossible} impossible, {blank} blank, of {len(cells)}"
+    yield f"{len(cells)} cells: {run} run, {impossible} impossible, {blank} not run"
 
 
 def _entries(history: History) -> Iterator[tuple[Cell, str]]:
