@@ -3,8 +3,6 @@ how long all of its attempts take."""
 
 from __future__ import annotations
 
-from operator import attrgetter
-
 from conformance.norm import WRITERS, Obligations, eventually, met, undecided, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import span, when
@@ -90,9 +88,9 @@ def no_rapid_cycle(run: WorkloadRun) -> Obligations:
     """Between two admissions of a Workload whose pods were never ready MUST lie the timeout and the
     back-off, so that it does not go in a rapid cycle."""
     for state in run.timeouts:
-        earlier = max((each for each in run.admissions if each.n < state.n), key=attrgetter("n"))
+        earlier = next((each for each in reversed(run.admissions) if each.n < state.n), None)
         again = run.next(state, lambda each: each.has_reservation and not each.is_evicted)
-        if again is None or again.requeue_state is None or run.was_ready(state):
+        if earlier is None or again is None or again.requeue_state is None or run.was_ready(state):
             continue
         shortest_us = run.timeout_us + run.back_off.span_us(state.count)[0]
         # The two times of whole seconds from which it counts may be up to a second early each.
