@@ -108,8 +108,10 @@ class ClusterQueueController(_QueueController):
             return (key_of(each) for each in caches[CLUSTER_QUEUE])
         states = (obj,) if old is None else (obj, old)
         if kind == LOCAL_QUEUE:
-            return {Key("", str(get_path(each, "spec.clusterQueue", ""))) for each in states}
-        return {Key("", name) for each in states for name in _cluster_queues(each, caches)}
+            names = (str(get_path(each, "spec.clusterQueue", "")) for each in states)
+        else:
+            names = (name for each in states for name in _cluster_queues(each, caches))
+        return dict.fromkeys(Key("", name) for name in names)  # in an order that no hash decides
 
     def _why_inactive(self, queue: Object) -> Generator[Request, Any, tuple[str, str]]:
         flavors: ObjectList = yield List(RESOURCE_FLAVOR)
@@ -169,10 +171,10 @@ class LocalQueueController(_QueueController):
             return (key_of(obj),)
         if kind == WORKLOAD:
             states = (obj,) if old is None else (obj, old)
-            return {
+            return dict.fromkeys(
                 Key(namespace_of(each), str(get_path(each, "spec.queueName", "")))
                 for each in states
-            }
+            )
         return (
             key_of(each)
             for each in caches[LOCAL_QUEUE]

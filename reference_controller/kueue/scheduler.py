@@ -141,7 +141,7 @@ class Scheduler:
             else:
                 cluster.local.setdefault(name, []).append(key_of(each))
         known = set(map(key_of, local.items))
-        for missing in self._books.queues - known:
+        for missing in sorted(self._books.queues - known):
             cluster.shut[missing] = f"LocalQueue {missing.name} doesn't exist"
         return cluster
 
