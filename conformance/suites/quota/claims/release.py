@@ -28,7 +28,7 @@ def no_reservation_leaks(holding: Holding) -> Obligations:
         since = _may_go(holding, loss)
         if since is None:
             continue
-        if holding.history.others_were_down and loss.cause is Cause.EVICTION:
+        if holding.others_were_down:
             yield undecided(loss.began, "another controller, which says so, was down")
             continue
         yield eventually(

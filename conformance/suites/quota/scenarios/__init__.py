@@ -1,5 +1,6 @@
 """The situations that put the claims of the ledger to the test.
 
 - `cells`: each cell of the table once.
+- `releases`: releases, and the job that they make room for.
 - `retries`: retries under quota.
 """

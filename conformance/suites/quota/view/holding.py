@@ -152,6 +152,17 @@ class Holding(ObjectRun):
         later = [at for at in begun if at > self.track.created.n]
         return not later and (self.track.created.n <= n or not begun)
 
+    @cached_property
+    def others_were_down(self) -> bool:
+        """True if another process, such as the job's own controller, was down or paused: a release
+        by its word comes as late as that."""
+        processes = self.history.processes
+        return self.history.others_were_down or any(
+            entry.change in ("killed", "stopped", "paused")
+            for entry in processes
+            if not self.operator.is_by(entry.process)
+        )
+
     def is_seen_late(self, step: Step) -> bool:
         """True if a fault may have shown the controller older states than its latency explains."""
         timing = self.operator.timing

@@ -1,0 +1,36 @@
+"""Releases, and the job that they make room for."""
+
+from __future__ import annotations
+
+from conformance.scenario_type import scenario
+from conformance.suites.kueue.handle import QueuedJob, queue
+from conformance.world import World
+from vocabulary.clock import SECOND
+from vocabulary.requests import PropagationPolicy
+
+
+@scenario(arms=["QL-003", "QL-007"], kills="long-waits-are-forgotten")
+def eviction_makes_room(world: World) -> None:
+    """A Job that has waited for long is admitted once the one before it is deactivated."""
+    queue(world)
+    first = QueuedJob.of(world, "first", "run forever, stop 5s")
+    world.until(first.is_ready())
+    second = QueuedJob.of(world, "second", "run 5s")
+    world.wait(40 * SECOND)
+    first.activate(False)
+    world.until(second.is_finished())
+
+
+@scenario(
+    arms=["QL-016"],
+    kills="orphans-keep-their-quota",
+    cases={"with-orphans": "Orphan", "in-background": "Background"},
+)
+def job_goes(world: World, policy: PropagationPolicy) -> None:
+    """A Job is deleted, and its Workload goes after it."""
+    queue(world)
+    its = QueuedJob.of(world, "a", "run forever, stop 5s")
+    world.until(its.is_ready())
+    its.delete(policy)
+    world.until(its.is_gone())
+    world.wait(10 * SECOND)
