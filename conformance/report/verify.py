@@ -21,7 +21,7 @@ from conformance.editions import holds
 from conformance.norm.claim import Claim
 from conformance.report.against_history import MakerOf, Terms, Told, against_history
 from conformance.report.build import NEVER_ARMED, history_path_of
-from conformance.report.coherence import incoherences, is_same_norm
+from conformance.report.coherence import incoherences, is_same_norm, of_suites_in
 from conformance.report.conformance_report import ConformanceReport, ReportError, ShrunkTest
 from conformance.report.folder import HISTORIES_NAME
 from conformance.report.recorded import SIMULATED
@@ -100,7 +100,8 @@ def verified(
     """Check a report whose histories are in a folder."""
     rows = _rows(report, folder)
     claims = _of_its_suites(report, claims)
-    terms = Terms(report, is_same_norm(report, claims), judge, maker_of)
+    of_its_suites = of_suites_in(report, claims)
+    terms = Terms(report, is_same_norm(report, claims), judge, maker_of, of_its_suites)
     findings = [*incoherences(report, claims), *_unnamed(folder, rows)]
     reasons: dict[str, set[tuple[str, str]]] = defaultdict(set)
     not_judged: list[str] = []
