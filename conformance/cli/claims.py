@@ -10,6 +10,7 @@ import typer
 
 from conformance.cli.exit_code import ExitCode
 
+MAX_SCENARIOS = 20
 app = typer.Typer(
     help="The claims: normative sentences with their sources, and the scenarios that arm them.",
     no_args_is_help=True,
@@ -67,6 +68,7 @@ def show(claim: Annotated[str, typer.Argument(help="A claim's id or name.")]) ->
     assay claims show AW-015
     """
     from conformance.cli.judging import claim_named
+    from conformance.report.counted import counted
     from conformance.scenarios import ALL_SCENARIOS
 
     found = claim_named(claim)
@@ -83,9 +85,11 @@ def show(claim: Annotated[str, typer.Argument(help="A claim's id or name.")]) ->
     if found.not_judged:
         typer.echo(f"\nnot judged: {found.not_judged}")
     arming = [scenario for scenario in ALL_SCENARIOS.values() if found.id in scenario.arms]
-    typer.echo(f"\narmed by {len(arming)} scenarios" + (":" if arming else ""))
-    for scenario in arming:
+    typer.echo(f"\narmed by {counted(len(arming), 'scenario')}" + (":" if arming else ""))
+    for scenario in arming[:MAX_SCENARIOS]:
         typer.echo(f"    {scenario.id}\n        {scenario.title}")
+    if len(arming) > MAX_SCENARIOS:
+        typer.echo(f"and {len(arming) - MAX_SCENARIOS} more: assay claims scenarios {found.id}")
 
 
 @app.command("scenarios")

@@ -55,8 +55,10 @@ def show_suite(
     *,
     show_all: bool,
     quiet: bool,
+    tables: bool = False,
 ) -> None:
-    """The table, the failures, the summary; the last line is the page to open."""
+    """The table, the failures, the summary; the last line is the page to open. `tables`: those of
+    suites as well, which are long."""
     from conformance.report.again import replay_command
     from conformance.report.counted import counted
     from conformance.report.text import claims_table, counts_line, summary_lines, trouble_lines
@@ -74,7 +76,7 @@ def show_suite(
     if len(first) > MAX_BLOCKS:
         more = counted(len(first) - MAX_BLOCKS, "more failure")
         typer.echo(f"\nand {more}, see the report")
-    if not quiet:
+    if tables:
         _echo_tables(suite)
     typer.echo("")
     summary = () if quiet else summary_lines(report)

@@ -79,7 +79,16 @@ def run(asked: RunArguments, typed: typer.Context) -> None:
             suite = run_suite(words, options, on_progress)
         suite = msgspec.structs.replace(suite, claims=claims_asked_for(words, asked.edition))
         report, files = write_report(suite, asked.out, allure=asked.allure)
-        show_suite(console, suite, report, files, show_all=asked.show_all, quiet=asked.quiet)
+        tables = bool(words) and not asked.quiet
+        show_suite(
+            console,
+            suite,
+            report,
+            files,
+            show_all=asked.show_all,
+            quiet=asked.quiet,
+            tables=tables,
+        )
     code = ExitCode.of_report(report)
     if suite.left_behind:
         typer.echo(

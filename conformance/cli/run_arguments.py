@@ -73,8 +73,8 @@ class RunArguments:
         str,
         typer.Option(
             metavar="NAME",
-            help="The reading of the norm to judge by, where a suite has several: kep, released. "
-            "Otherwise its first.",
+            help="The reading of the norm to judge by, where a suite has several: kep or released; "
+            "of quota also strict or mlbatch. Default: the first of each suite.",
         ),
     ] = ""
     seed: Annotated[

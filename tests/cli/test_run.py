@@ -42,6 +42,15 @@ def test_a_run_ends_with_the_page_to_open_and_its_report_verifies(
     assert "all as reported" in verified.out
 
 
+def test_the_report_of_a_suite_with_operators_of_others_is_verified(
+    assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert assay("run", "kueue", "-j", 1, "--quiet").code == 0
+    verified = assay("verify", ".assay")
+    assert verified.code == 0, verified
+
+
 def test_a_mistake_in_a_simulated_controller_is_a_bug_of_assay_and_no_verdict(
     assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
