@@ -27,8 +27,10 @@ def of_run(scenario: str, roles: Iterable[str], asked: str) -> dict[str, str]:
 
 def written(scenario: str, role: str, edition: str) -> Mapping[str, Any]:
     """The settings that a scenario's suite has written into the configuration of a role, by the
-    edition asked for."""
-    of = suite.of_scenario(scenario)
+    edition asked for; none for an experiment, which is of no suite."""
+    of = suite.load().get(scenario.partition("/")[0])
+    if of is None:
+        return {}
     found = of.by_edition.get(of_run(scenario, (), edition).get(of.name, ""), {})
     return found.get(role, {})
 
