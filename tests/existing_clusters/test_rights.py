@@ -74,7 +74,11 @@ def _of(scenario: Scenario) -> dict[str, Implementation]:
 
 @pytest.fixture(scope="module")
 def asked() -> Asked:
-    hosted = [each for each in SCENARIOS.values() if not (each.only_simulated or each.alone)]
+    hosted = [
+        each
+        for each in SCENARIOS.values()
+        if not (each.only_simulated or each.alone) and IMPLEMENTATIONS.keys() >= set(each.roles)
+    ]
     reads: set[Right] = set()
     call = SimulatedWorld.call
 

@@ -43,7 +43,7 @@ def test_a_name_is_a_shipped_profile_or_a_yaml_file_or_neither() -> None:
             "suite: appwrapper",
             "suite: slurm",
             "suite",
-            "there is no suite with operators 'slurm'; there are appwrapper, jobset",
+            "there is no suite with operators 'slurm'; no name is similar",
         ),
         ("latency: 2s", "latency: 900h", "detection.latency", "900h is not within 0s and 60s"),
         ("latency: 2s", "latency: -2s", "detection.latency", "-2s is not within"),
