@@ -50,9 +50,15 @@ class _Line:
 class Books:
     """Shared by the controllers of a process."""
 
-    def __init__(self, waits: Callable[[Workload], bool], rank: Callable[[Workload], Rank]) -> None:
+    def __init__(
+        self,
+        waits: Callable[[Workload], bool],
+        rank: Callable[[Workload], Rank],
+        held: Callable[[Workload], Usage],
+    ) -> None:
         self._waits = waits
         self._rank = rank
+        self._held = held
         self._known: dict[Key, Workload] = {}
         self._lines: dict[Key, _Line] = {}
         self._places: dict[Key, tuple[Key, Waiting]] = {}
@@ -88,7 +94,7 @@ class Books:
             self._owned.setdefault(workload.owner, {})[key] = None
         if workload.has_quota:
             self.holders.setdefault(workload.cluster_queue, {})[key] = workload
-            self._count(workload.cluster_queue, workload.usage, 1)
+            self._count(workload.cluster_queue, self._held(workload), 1)
             if not (workload.is_(Condition.PODS_READY) or workload.is_evicted):
                 self.not_ready[key] = None
         elif self._waits(workload):
@@ -110,7 +116,7 @@ class Books:
         self.not_ready.pop(key, None)
         if known.has_quota:
             del self.holders[known.cluster_queue][key]
-            self._count(known.cluster_queue, known.usage, -1)
+            self._count(known.cluster_queue, self._held(known), -1)
             if frees:
                 self.freed.add(known.cluster_queue)
         found = self._places.pop(key, None)

@@ -141,7 +141,7 @@ class _Pass:
         is_managed = cached is not None and (yield from self.office.is_managed(self.job))
         workload = None
         for each in known:
-            is_its = is_managed and each.owner_uid == uid_of(self.job)
+            is_its = is_managed and self.office.rules.stands_for(each.owner_uid, uid_of(self.job))
             if is_its and workload is None:
                 workload = each
             else:
@@ -275,7 +275,8 @@ class _Pass:
             tolerations: list[Object] = []
             for flavor in dict.fromkeys((each.get("flavors") or {}).values()):
                 found = yield from read(RESOURCE_FLAVOR, "", flavor, live=False)
-                selector.update(get_path(found or {}, "spec.nodeLabels") or {})
+                node_labels = get_path(found or {}, "spec.nodeLabels") or {}
+                selector.update(self.office.rules.node_selector(node_labels))
                 tolerations += get_path(found or {}, "spec.tolerations") or ()
             infos.append(PodSetInfo(labels, selector, tolerations))
         yield from self._send(self.integration.start(self.job, workload.pod_sets, infos))

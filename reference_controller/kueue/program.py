@@ -43,7 +43,7 @@ JOBS: Final = (BatchJob(), JobSet(), AppWrapper(), PyTorchJob())
 
 
 def _controllers(config: KueueConfig, rules: Rules) -> tuple[Controller, ...]:
-    books = Books(rules.waits, partial(rules.rank, requeuing=config.requeuing))
+    books = Books(rules.waits, partial(rules.rank, requeuing=config.requeuing), rules.held)
     integrations: tuple[Integration, ...] = (*JOBS, SinglePod(), PodGroup(rules))
     office = Office(integrations, config, rules, books)
     jobs = (JobController(each, office) for each in integrations)

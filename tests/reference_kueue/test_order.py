@@ -38,7 +38,7 @@ def _workloads(draw: st.DrawFn) -> list[Workload]:
 def _books(timestamp: str) -> Books:
     rules = Rules()
     rank = partial(rules.rank, requeuing=Requeuing(timestamp=timestamp))
-    return Books(rules.waits, rank)
+    return Books(rules.waits, rank, rules.held)
 
 
 def _drained(books: Books) -> list[str]:

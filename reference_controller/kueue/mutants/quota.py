@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from reference_controller.kueue.flavors import Mode
 from reference_controller.kueue.mutants.registry import MUTANTS
 from reference_controller.kueue.rules import Rules
+from reference_controller.kueue.workload import Usage, Workload
+from vocabulary.objects import get_path, with_path
 
 
 @MUTANTS.mutant(Rules.fits, "It gives a unit more than there is.", "KQ-047")
@@ -66,3 +68,24 @@ def labels_do_not_matter(self: Rules, is_tolerated: bool, is_selected: bool) -> 
 @MUTANTS.mutant(Rules.fed_by, "All LocalQueues feed one ClusterQueue.", "KQ-101")
 def all_feed_one_queue(self: Rules, named: str, queues: Sequence[str]) -> str:
     return min(queues, default=named)
+
+
+@MUTANTS.mutant(Rules.held, "It counts the first pod set of a Workload alone.", "KQ-047")
+def first_pod_set_is_enough(self: Rules, workload: Workload) -> Usage:
+    path = "status.admission.podSetAssignments"
+    first = get_path(workload.object, path, ())[:1]
+    return Workload(with_path(workload.object, path, first)).usage
+
+
+@MUTANTS.mutant(
+    Rules.node_selector, "It starts jobs without the nodeLabels of their flavors.", "KQ-068"
+)
+def flavors_place_nothing(self: Rules, node_labels: Mapping[str, str]) -> Mapping[str, str]:
+    return {}
+
+
+@MUTANTS.mutant(
+    Rules.stands_for, "It takes the Workload of an earlier job of the same name.", "QL-001"
+)
+def names_are_enough(self: Rules, owner_uid: str, uid: str) -> bool:
+    return True

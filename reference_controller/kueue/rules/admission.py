@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from reference_controller.kueue.books import Rank
 from reference_controller.kueue.names import Condition, StopPolicy
-from reference_controller.kueue.workload import Workload
+from reference_controller.kueue.workload import Usage, Workload
 
 
 class AdmissionRules:
@@ -15,6 +15,18 @@ class AdmissionRules:
     def fits(self, asked: int, available: int) -> bool:
         """True if a queue that has so much left may give what is asked for."""
         return asked <= available
+
+    def held(self, workload: Workload) -> Usage:
+        """The quota that a Workload holds."""
+        return workload.usage
+
+    def node_selector(self, node_labels: Mapping[str, str]) -> Mapping[str, str]:
+        """The node selector of pods that have quota of a flavor with these nodeLabels."""
+        return node_labels
+
+    def stands_for(self, owner_uid: str, uid: str) -> bool:
+        """True if a Workload, whose owner has that uid, stands for the job with this one."""
+        return owner_uid == uid
 
     def may_reserve(self, has_job: bool) -> bool:
         """True if a Workload may reserve quota whose job is there, or is not."""

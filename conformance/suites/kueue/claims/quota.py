@@ -1,4 +1,4 @@
-"""KQ-024, 045, 047, 101 to 103, 105, 112: what fits is admitted, and nothing else."""
+"""KQ-024, 045, 047, 068, 101 to 103, 105, 112: what fits is admitted, and nothing else."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from conformance.suites.kueue.decisions import FITS_THOUGH_OTHERS_WAIT
 from conformance.suites.kueue.judging import claim
 from conformance.suites.kueue.sources import api, guide, story
 from conformance.suites.kueue.view import Snapshot, Standing, WorkloadRun, usage_of
+from vocabulary.objects import get_path
 
 _ADMITTED = "admission"
 _PRIORITIES = "Priorities and Preemption"
@@ -92,6 +93,37 @@ def requeued_onto_the_free_flavor(run: WorkloadRun) -> Obligations:
         before = run.at(admission.n - 1)
         if before is not None and before.is_timed_out:
             yield from _first_flavor(run, admission)
+
+
+@claim(
+    "KQ-068",
+    api("ResourceFlavor", 1),
+    level=Level.DERIVED,
+    armed_by="pod of a Workload that has quota of a flavor with nodeLabels",
+)
+def pods_go_to_their_flavor(run: WorkloadRun) -> Obligations:
+    """The pods of an admitted Workload MUST be restricted to nodes with the nodeLabels of its
+    flavors."""
+    for admission in run.admissions:
+        until = run.next(admission, lambda each: not each.has_reservation)
+        labels = run.queues.node_labels(admission)
+        if not labels or run.job is None or run.pod_sets > 1:
+            continue
+        for pod in run.job.pods:
+            created = pod.created
+            if created.n < admission.n or (until is not None and created.n > until.n):
+                continue
+            selector = get_path(pod.first, "spec.nodeSelector") or {}
+            missing = sorted(key for key in labels if selector.get(key) != labels[key])
+            if not missing:
+                yield met(created)
+            elif pod is not run.job.track:
+                yield violated(
+                    created,
+                    f"{when(created)}: {pod} of {run} may run on any node; its flavor is of nodes "
+                    f"with {missing[0]}={labels[missing[0]]}.",
+                    admission,
+                )
 
 
 def _first_flavor(run: WorkloadRun, admission: Snapshot) -> Obligations:

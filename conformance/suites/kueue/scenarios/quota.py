@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from chaos.faults import LabelNode
 from conformance.scenario_type import scenario
 from conformance.suites.kueue.handle import QueuedJob, flavor, queue
 from conformance.suites.kueue.scenarios.requeuing import NEVER_READY, requeues
@@ -122,3 +123,15 @@ def first_flavor_becomes_free(world: World) -> None:
     world.until(its.has_released())
     world.until(its.is_admitted())
     its.delete()
+
+
+@scenario(arms=["KQ-068"], kills="flavors-place-nothing")
+def pods_go_where_their_quota_is(world: World) -> None:
+    """Each of two Jobs runs on the node of its flavor."""
+    for node, zone in zip(world.nodes, ("a", "b"), strict=True):
+        world.inject(LabelNode(node=node, key=ZONE, value=zone))
+        flavor(world, f"f-{zone}", nodeLabels={ZONE: zone})
+    queue(world, flavors=("f-a", "f-b"))
+    jobs = [QueuedJob.of(world, name, "run 20s") for name in ("one", "two")]
+    for its in jobs:
+        world.until(its.is_finished())

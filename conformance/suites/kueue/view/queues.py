@@ -71,6 +71,15 @@ class Queues:
             found = self._specs[name, version.n] = QueueSpec(version.object or {})
         return found
 
+    def node_labels(self, admission: Snapshot) -> dict[str, str]:
+        """The nodeLabels of the flavors of an admission."""
+        names = {name for each in admission.assignments for name in each["flavors"].values()}
+        labels: dict[str, str] = {}
+        for track in self._history.by_kind.get(str(RESOURCE_FLAVOR), ()):
+            if track.name in names:
+                labels.update(get_path(track.at(admission.n), "spec.nodeLabels") or {})
+        return labels
+
     def first_from(self, run: WorkloadRun, since: Moment) -> Moment | None:
         """The first moment from one on at which it waits, fits into the nominal quota of its
         queue, and no other one of the cohort waits; None if there is none."""

@@ -8,21 +8,34 @@ from conformance.suites.kueue.view import Snapshot
 from conformance.suites.kueue.view.amounts import Usage
 from conformance.suites.quota.decisions import MATRIX, SIGNAL, STARTED_BY_OTHERS, USED
 from conformance.suites.quota.editions import MLBATCH, STRICT
-from conformance.suites.quota.judging import claim
+from conformance.suites.quota.judging import claim, claim_of_history
 from conformance.suites.quota.sources import quotas, release, states
-from conformance.suites.quota.view import Holding, Step
+from conformance.suites.quota.view import Holding, QuotaHistory, Step
 from conformance.suites.quota.view.holding import Cause
 from vocabulary.clock import SECOND
 
 
-@claim(
+@claim_of_history(
     "QL-001",
     quotas(5),
     decision=(USED, SIGNAL, STARTED_BY_OTHERS),
     armed_by="pod of a queued job that is bound to a node",
 )
-def nothing_runs_without_quota(holding: Holding) -> Obligations:
-    """The pods of a Workload MUST NOT use more than it reserves, at any moment."""
+def nothing_runs_without_quota(view: QuotaHistory) -> Obligations:
+    """The pods of a Workload MUST NOT use more than it reserves, at any moment, and those of a
+    queued job that has no Workload MUST NOT run."""
+    for holding in view.subjects:
+        yield from _within_its_reservation(holding)
+    for job, pod in view.strays:
+        yield violated(
+            pod.bound,
+            f"{when(pod.bound)}: {pod} of {job} is bound to a node, and {job}, which waits in a "
+            "queue, has no Workload of its own.",
+            job.created,
+        )
+
+
+def _within_its_reservation(holding: Holding) -> Obligations:
     before: Step | None = None
     for step in holding.steps:
         excess = _excess(step.used, step.reserved)

@@ -3,4 +3,5 @@
 - `cells`: each cell of the table once.
 - `releases`: releases, and the job that they make room for.
 - `retries`: retries under quota.
+- `shapes`: jobs of other shapes.
 """

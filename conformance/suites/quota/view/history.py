@@ -7,10 +7,11 @@ from functools import cached_property
 from conformance.editions import edition_of, told_by
 from conformance.history import History, Track
 from conformance.norm.view import ObjectView
-from conformance.suites.kueue.api import WORKLOAD
+from conformance.suites.kueue.api import QUEUE_LABEL, WORKLOAD
 from conformance.suites.kueue.view import KueueHistory
 from conformance.suites.quota.view.holding import Holding
 from conformance.suites.quota.view.pods import PodSpan, pod_spans
+from vocabulary.objects import get_path, labels_of
 
 
 class QuotaHistory(ObjectView[Holding]):
@@ -39,3 +40,28 @@ class QuotaHistory(ObjectView[Holding]):
     @cached_property
     def pods(self) -> tuple[PodSpan, ...]:
         return tuple(pod_spans(self.history))
+
+    @cached_property
+    def strays(self) -> tuple[tuple[Track, PodSpan], ...]:
+        """The pods of queued jobs without a Workload that the controller itself has started, each
+        with its job."""
+        known = {holding.owner_uid for holding in self.subjects}
+        found = []
+        for pod in self.pods:
+            jobs = [self.history.tracks[uid] for uid in pod.roots]
+            queued = [job for job in jobs if QUEUE_LABEL in labels_of(job.first)]
+            if queued and known.isdisjoint(pod.roots) and self._was_started(queued[0], pod):
+                found.append((queued[0], pod))
+        return tuple(found)
+
+    def _was_started(self, job: Track, pod: PodSpan) -> bool:
+        """True if the last write before the pod's binding that set a job running is the
+        controller's."""
+        starts = [
+            after
+            for before, after in zip(job.versions, job.versions[1:], strict=False)
+            if get_path(before.object, "spec.suspend")
+            and not get_path(after.object, "spec.suspend")
+            if after.n < pod.bound.n
+        ]
+        return bool(starts) and self.operator.is_by(starts[-1].actor)

@@ -1,0 +1,42 @@
+"""Jobs of other shapes: several pod sets, and a name that is used again."""
+
+from __future__ import annotations
+
+from chaos.faults import Pause
+from conformance.breaking import operator_away
+from conformance.scenario_type import scenario
+from conformance.suites.kueue.handle import QueuedJob, QueuedJobSet, job_set, queue
+from conformance.world import World
+from vocabulary.clock import SECOND
+from vocabulary.objects import with_path
+
+BEHAVES = "run 1m, stop 30s"
+
+
+@scenario(arms=["QL-001"], kills="first-pod-set-is-enough", roles=("kueue", "jobset"))
+def all_pod_sets_count(world: World) -> None:
+    """A JobSet of two replicated jobs has quota for both, and another Job waits for the rest."""
+    queue(world, quota={"cpu": "3"})
+    made = job_set("a")
+    (workers,) = made["spec"]["replicatedJobs"]
+    both = [{**workers, "name": "driver"}, workers]
+    its = QueuedJobSet.submit(world, with_path(made, "spec.replicatedJobs", both), "run 20s")
+    world.until(its.is_ready())
+    other = QueuedJob.of(world, "other", "run 20s", pods=2)
+    world.until(other.is_finished())
+
+
+@scenario(arms=["QL-001"], kills="names-are-enough", roles=("kueue", "jobset"))
+def name_is_used_again(world: World) -> None:
+    """A JobSet that has the name of one that is gone runs under quota of its own."""
+    queue(world)
+    first = QueuedJobSet.of(world, "a", BEHAVES)
+    world.until(first.is_ready())
+    world.inject(Pause("garbage-collector"))
+    with operator_away(world, for_us=5 * SECOND):
+        first.delete("Background")
+        world.until(first.is_gone())
+        second = QueuedJobSet.of(world, "a", BEHAVES)
+    world.wait(20 * SECOND)
+    world.revert(Pause("garbage-collector"))
+    world.until(second.is_finished())
