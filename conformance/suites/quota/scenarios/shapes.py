@@ -26,7 +26,7 @@ def all_pod_sets_count(world: World) -> None:
     world.until(other.is_finished())
 
 
-@scenario(arms=["QL-001"], kills="names-are-enough", roles=("kueue", "jobset"))
+@scenario(arms=["QL-001"], kills="names-are-enough", roles=("kueue", "jobset"), alone=True)
 def name_is_used_again(world: World) -> None:
     """A JobSet that has the name of one that is gone runs under quota of its own."""
     queue(world)
