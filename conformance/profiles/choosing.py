@@ -58,8 +58,10 @@ def simulated(name: str, role: str) -> Implementation | Profiled:
 
 
 def all_simulated(spelled: str, roles: Collection[str]) -> dict[str, Implementation | Profiled]:
-    """The implementations of these roles on the simulated cluster."""
-    named = by_role(with_role(spelled, roles, simulated), roles)
+    """The implementations of these roles on the simulated cluster; a text that names those of a
+    selection's roles may name others, too."""
+    of_role = spelled if named_roles(spelled) else with_role(spelled, roles, simulated)
+    named = by_role(of_role, roles)
     return {role: simulated(name, role) for role, name in named.items()}
 
 

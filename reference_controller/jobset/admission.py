@@ -185,7 +185,8 @@ def _part_changes(new: Object, old: Object, rules: Rules) -> Iterator[Cause]:
     # one that suspends it.
     may_change = rules.open_fields(is_suspended(new) or is_suspended(old))
     now, before = (
-        [_without(each, may_change) for each in replicated_jobs(job_set)] for job_set in (new, old)
+        [_without_empty(_without(each, may_change)) for each in replicated_jobs(job_set)]
+        for job_set in (new, old)
     )
     if now != before:
         yield Cause(
@@ -199,3 +200,11 @@ def _without(replicated_job: Object, paths: Collection[str]) -> Object:
     for path in paths:
         replicated_job = without_path(replicated_job, path)
     return replicated_job
+
+
+def _without_empty(value: Any) -> Any:
+    """A client with types of its own writes fields that were absent: `metadata: {}`."""
+    if isinstance(value, Mapping):
+        found = {key: _without_empty(each) for key, each in value.items()}
+        return {key: each for key, each in found.items() if each not in (None, {}, [])}
+    return [_without_empty(each) for each in value] if isinstance(value, list) else value

@@ -17,7 +17,7 @@ from conformance.worlds.lockstep.program_process import GRACE_US
 from fixtures.simulated.access.rules import Rules
 from fixtures.simulated.access.users import AUTHENTICATED, User
 from tests.lockstep_world.lockstep_run import NAME, SETTINGS, LockstepRun, lockstep_run
-from vocabulary.clock import DAY, HOUR, SECOND
+from vocabulary.clock import DAY, HOUR, SECOND, Micros
 from vocabulary.errors import ApiError
 from vocabulary.history import Write
 
@@ -292,11 +292,32 @@ def test_its_webhook_changes_and_refuses(operator: Path) -> None:
         assert refused.value.message == said
 
 
-def test_a_webhook_that_waits_while_time_stands_still_is_told(operator: Path) -> None:
-    """A cluster's time would go on; as a refusal it would be the operator's fault."""
+def test_a_webhook_may_wait_for_a_timer(operator: Path) -> None:
+    with lockstep_run(operator, webhooks=True) as run:
+        late: list[Micros] = []
+        loop = run.cluster.loop
+        asked_us = loop.now_us
+        loop.call_later(SECOND // 2, lambda: late.append(loop.now_us - asked_us))
+        run.create("slow")
+        assert SECOND < loop.now_us - asked_us < 1.1 * SECOND
+        assert late == []
+        run.run_for(SECOND)
+    assert SECOND < late[0] < 1.1 * SECOND
+
+
+def test_a_webhook_may_wait_for_what_is_on_its_way(operator: Path) -> None:
+    with lockstep_run(operator, webhooks=True) as run:
+        run.ask("first")
+        run.create("informed")
+        run.run_for(HOUR)
+        assert run.answered_after()
+
+
+def test_a_webhook_that_does_not_answer_in_time_is_told(operator: Path) -> None:
+    """As a refusal it would be the operator's fault, even if it waits for what others do."""
     told = r"operator: its webhook /label .* control-plane"
     with lockstep_run(operator, webhooks=True) as run, pytest.raises(BusyError, match=told):
-        run.create("slow")
+        run.create("stuck")
 
 
 @pytest.mark.parametrize("how", ["kill", "pause"])

@@ -85,7 +85,7 @@ def test_the_last_event_of_a_watch_and_its_end() -> None:
 
 def test_the_head_and_the_body_of_a_review(tmp_path: Path) -> None:
     webhook = _Webhook(tmp_path)
-    exchange = https_exchange(webhook.connect, webhook.settle)
+    exchange = https_exchange(webhook.connect, webhook.settle, lambda: False)
     assert exchange("/validate", b"[1]") == b"{}"
     assert exchange("/validate", b"[2]") == b"{}"
     webhook.close()
@@ -99,5 +99,5 @@ def test_a_webhook_that_has_nothing_to_do_and_does_not_answer(tmp_path: Path) ->
     webhook = _Webhook(tmp_path)
     webhook.is_silent = True
     with pytest.raises(UnansweredError):
-        https_exchange(webhook.connect, webhook.settle)("/validate", b"{}")
+        https_exchange(webhook.connect, webhook.settle, lambda: False)("/validate", b"{}")
     webhook.close()

@@ -61,6 +61,19 @@ def test_an_update_with_a_field_that_is_not_implemented_is_refused() -> None:
         validate("UPDATE", new, old, USER)
 
 
+@pytest.mark.parametrize("written", [{"metadata": {}}, {"template": {"spec": {"volumes": None}}}])
+def test_an_update_that_writes_out_what_was_absent_changes_nothing(written: dict[str, Any]) -> None:
+    """So do clients with types of their own, such as Kueue."""
+    old = {"metadata": {"name": "js"}, "spec": {"replicatedJobs": [replicated_job("a")]}}
+    job = replicated_job("a")
+    spec = job["template"]["spec"]
+    if "template" in written:
+        spec["template"]["spec"] |= written["template"]["spec"]
+    else:
+        job["template"] |= written
+    validate("UPDATE", {**old, "spec": {"replicatedJobs": [job]}}, old, USER)
+
+
 def test_a_message_pattern_that_is_no_expression_is_refused() -> None:
     def with_patterns(*patterns: str) -> dict[str, Any]:
         rule = {"action": "FailJobSet", "onJobFailureMessagePatterns": [*patterns]}

@@ -101,6 +101,13 @@ def test_a_name_that_one_operator_knows_is_its_own_and_another_role_is_refused(
     assert "there are toy, appwrapper" in refused.stderr
 
 
+def test_a_scenario_without_a_role_runs_beside_those_that_have_it(assay: Assay) -> None:
+    named = "toy=mutant:counts-pods-that-wait,appwrapper=reference"
+    ran = assay("run", "toy", "--implementation", named, "--quiet")
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert "TOY-002" in ran.stdout
+
+
 def test_each_operator_elects_a_leader_of_its_own(assay: Assay, tmp_path: Path) -> None:
     ran = assay("run", "a-leader-is-followed-by-its-own-replica", "--quiet")
     assert ran.returncode == 0, ran.stdout + ran.stderr

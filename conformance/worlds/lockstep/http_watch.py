@@ -97,7 +97,7 @@ class HttpWatch:
         lag_us += self._serving.rules.watch_delay_us(self._serving.name, self.kind)
         self._last_us = max(self._last_us, self._loop.now_us + lag_us)
         self.undelivered += 1
-        self._loop.call_at(self._last_us, self._arrive, told)
+        self._serving.carry(self._last_us, self._arrive, told)
 
     def _arrive(self, told: _Told) -> None:
         if not self._connection.is_open:  # its client has ended it

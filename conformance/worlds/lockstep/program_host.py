@@ -33,6 +33,8 @@ from vocabulary.requests import Get, Request, Update, create
 
 READY_WITHIN_US: Final = 120 * SECOND
 LOOK_EVERY_US: Final = 20 * MILLISECOND
+TIMEOUT_SECONDS: Final = 10
+"""The timeoutSeconds of a webhook that names none."""
 
 
 class ProgramHost:
@@ -213,6 +215,7 @@ class ProgramHost:
             name: https_exchange(
                 partial(process.network.connect, fixed_port or self._ports[name][1]),
                 process.settle,
+                process.await_input,
             )
             for name, process in self._processes.items()
         }
@@ -223,10 +226,11 @@ class ProgramHost:
             if not up:
                 raise ConnectionRefusedError("connect: connection refused")
             try:
-                return up[0].asked(partial(exchanges[up[0].name], path, review))
+                within_us = webhook.get("timeoutSeconds", TIMEOUT_SECONDS) * SECOND
+                return up[0].asked(partial(exchanges[up[0].name], path, review), within_us)
             except TimeoutError:
                 raise BusyError(
-                    f"{up[0].name}: its webhook {path} does not answer, while virtual time stands "
+                    f"{up[0].name}: its webhook {path} does not answer, while all others stand "
                     "still; run it with --cluster control-plane"
                 ) from None
 

@@ -93,6 +93,7 @@ class ProgramProcess:
         self._busy_at = 0
         """The value of `_looks` when the store last changed, or it asked for more than watches."""
         self._idle_revision = 0
+        self._answers_by_us: Micros = 0
         self._api = api
         self._process: subprocess.Popen[bytes] | None = None
         self._connections: dict[int, HttpConnection] = {}
@@ -219,16 +220,29 @@ class ProgramProcess:
         self.wake()
         self._pacing.settle(self._loop.now_us)
 
-    def asked(self, act: Callable[[], T]) -> T:
-        """Ask it something, while time stands still; what it asks for meanwhile is answered at
+    def await_input(self) -> bool:
+        """Let time pass until a timer of its is due, or something arrives at it, while all others
+        stand still; False if neither happens before it has to have answered."""
+        arrival, due_us = self.serving.next_arrival(), self.pacer.next_due_us
+        moments = [*([arrival.at_us] if arrival else ()), *([due_us] if due_us else ())]
+        if not moments or min(moments) > self._answers_by_us:
+            return False
+        self._loop.go_on(min(moments))
+        if arrival is not None and arrival.at_us <= self._loop.now_us:
+            arrival.run()
+        return True
+
+    def asked(self, act: Callable[[], T], within_us: Micros) -> T:
+        """Ask it something, while all others stand still; what it asks for meanwhile is answered at
         once."""
         self._pacing.settle(self._loop.now_us)
         # What it asks for may be reviewed by itself.
-        was_aside, self.serving.is_aside = self.serving.is_aside, True
+        before = self.serving.is_aside, self._answers_by_us
+        self.serving.is_aside, self._answers_by_us = True, self._loop.now_us + within_us
         try:
             return act()
         finally:
-            self.serving.is_aside = was_aside
+            self.serving.is_aside, self._answers_by_us = before
             self.wake()
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -15,7 +16,7 @@ from conformance.worlds.lockstep.http_watch import HttpWatch
 from conformance.worlds.simulated.connection import Connection
 from conformance.worlds.simulated.operator_process import LEAST_LATENCY_US, MOST_LATENCY_US
 from fixtures.simulated.api_server import ApiServer
-from fixtures.simulated.loop import Loop
+from fixtures.simulated.loop import Loop, Timer
 from fixtures.simulated.serve import events
 from fixtures.simulated.serve.answering import (
     JSON,
@@ -104,12 +105,13 @@ class Serving:
         self._served = served
         self._incarnation = 0
         self._in_flight = 0
+        self._on_way: deque[Timer] = deque()
         self._watches: dict[HttpWatch, None] = {}
         self._frozen: list[tuple[WatchRule, int]] = []
         self._gaps: list[tuple[WatchRule, Micros]] = []
         """Rules that broke watches off, each with the time until which lists are refused."""
         self.is_aside = False
-        """True while the program answers a webhook: time stands still, and what it asks for
+        """True while the program answers a webhook: others stand still, and what it asks for
         meanwhile is answered at once."""
 
     @property
@@ -153,6 +155,20 @@ class Serving:
             for rule, until_us in self._gaps
         )
 
+    # What is on its way.
+
+    def carry(self, at_us: Micros, arrive: Callable[..., None], *args: Any) -> None:
+        """Have a request, a response or an event arrive at a time."""
+        on_way = self._on_way
+        while on_way and on_way[0].callback is None:
+            on_way.popleft()
+        on_way.append(self.loop.call_at(at_us, arrive, *args))
+
+    def next_arrival(self) -> Timer | None:
+        """The first of those on their way."""
+        on_way = (timer for timer in self._on_way if timer.callback is not None)
+        return min(on_way, key=lambda timer: timer.at_us, default=None)
+
     # Requests.
 
     def receive(self, connection: HttpConnection, call: Call) -> None:
@@ -162,7 +178,7 @@ class Serving:
         if self.is_aside:
             self._send(exchange)
         else:
-            self.loop.call_later(self._delay_us(call), self._send, exchange)
+            self.carry(self.loop.now_us + self._delay_us(call), self._send, exchange)
 
     def _is_waited_for(self, exchange: Exchange) -> bool:
         return exchange.incarnation == self._incarnation
@@ -260,7 +276,7 @@ class Serving:
 
     def _later(self, delay_us: Micros, exchange: Exchange, answer: Answer) -> None:
         if delay_us:
-            self.loop.call_later(delay_us, self._reply, exchange, answer)
+            self.carry(self.loop.now_us + delay_us, self._reply, exchange, answer)
         else:
             self._reply(exchange, answer)
 

@@ -18,15 +18,20 @@ _CHUNK_BYTES: Final = 1 << 18
 
 
 class UnansweredError(TimeoutError):
-    """The program has nothing left to do, and has not answered."""
+    """The program has not answered in time."""
 
 
-def https_exchange(connect: Callable[[], socket.socket], settle: Callable[[], None]) -> Exchange:
+def https_exchange(
+    connect: Callable[[], socket.socket],
+    settle: Callable[[], None],
+    await_input: Callable[[], bool],
+) -> Exchange:
     """Calls the program that `connect` leads to, over one connection for as long as that lasts.
 
     Whenever something has been written, `settle` lets the program do what it has to do: what it
-    has read by then is no matter of chance. Its certificate is not verified: it is the harness's
-    own.
+    has read by then is no matter of chance. If it does not answer then, `await_input` lets it wait
+    for a timer, say, and returns False once that takes too long. Its certificate is not verified:
+    it is the harness's own.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
@@ -42,7 +47,7 @@ def https_exchange(connect: Callable[[], socket.socket], settle: Callable[[], No
             connection.auto_open = 0
             try:
                 if not is_kept:
-                    stream = _Stream(connect(), context, settle)
+                    stream = _Stream(connect(), context, settle, await_input)
                     connection.sock = cast(socket.socket, stream)
                     stream.begin()
                 connection.request("POST", path, review, headers)
@@ -64,11 +69,16 @@ class _Stream:
     """A TLS connection, of which `http.client` needs this much of a socket."""
 
     def __init__(
-        self, connected: socket.socket, context: ssl.SSLContext, settle: Callable[[], None]
+        self,
+        connected: socket.socket,
+        context: ssl.SSLContext,
+        settle: Callable[[], None],
+        await_input: Callable[[], bool],
     ) -> None:
         self._socket = connected
         connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._settle = settle
+        self._await_input = await_input
         self._arrived, self._leaves = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._tls = context.wrap_bio(self._arrived, self._leaves)
         self._request = b""
@@ -109,15 +119,15 @@ class _Stream:
         """Send what leaves, and receive what the program answers."""
         if self._leaves.pending:
             self._socket.sendall(self._leaves.read())
-        self._settle()
-        try:
-            data = self._socket.recv(_CHUNK_BYTES, socket.MSG_DONTWAIT)
-        except BlockingIOError:
-            raise UnansweredError("no answer") from None
-        if data:
-            self._arrived.write(data)
-        else:
-            self._arrived.write_eof()
+        while True:
+            self._settle()
+            try:
+                data = self._socket.recv(_CHUNK_BYTES, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                if not self._await_input():
+                    raise UnansweredError("no answer") from None
+                continue
+            return self._arrived.write(data) if data else self._arrived.write_eof()
 
 
 class _Reader(io.RawIOBase):

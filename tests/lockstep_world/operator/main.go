@@ -3,7 +3,7 @@
 //
 // It lists and watches as clients of Kubernetes do, tries again a second after a failure, ends when
 // asked for "ask-end", and admits ConfigMaps by a webhook that labels them, which takes a second
-// for one named "slow"; asked about one named "pair", it creates two Secrets at once first. On SIGTERM it creates "goodbye" a second later, and ends; after it was
+// for one named "slow", a minute for "stuck", and for "informed" until it has seen "ask-first"; asked about one named "pair", it creates two Secrets at once first. On SIGTERM it creates "goodbye" a second later, and ends; after it was
 // asked for "ask-stay", it goes on. Asked for "ask-block", it has a goroutine in a system call for
 // good, and for "ask-work", a process that works for seconds.
 package main
@@ -80,6 +80,12 @@ func serve() {
 		switch metadata["name"] {
 		case "slow":
 			time.Sleep(time.Second)
+		case "stuck":
+			time.Sleep(time.Minute)
+		case "informed":
+			for !seen["ask-first"] {
+				time.Sleep(time.Millisecond)
+			}
 		case "pair":
 			var both sync.WaitGroup
 			for _, name := range []string{"first", "second"} {
