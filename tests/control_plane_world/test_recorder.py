@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
+
+import pytest
 
 from conformance.worlds.control_plane.recorder import Recorder
 from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION, POD
@@ -26,6 +29,18 @@ def test_a_deletion_that_a_list_finds_out_comes_after_all_that_was_committed_bef
         (9, "DELETED"),
     ]
     assert recorder.was_interrupted("run-0", 0)
+
+
+@pytest.mark.parametrize("rv", [3, 5], ids=["created", "patched"])
+def test_what_a_scenario_wrote_is_shown_once_the_watch_has_delivered_it(rv: int) -> None:
+    recorder = Recorder(None, [POD], None)  # type: ignore[arg-type]  # nothing is asked for
+    recorder.replaced("", POD, (pod("stays", 2), *([pod("a", 3)] if rv > 3 else [])), "4")
+    later = threading.Timer(0.1, recorder.replaced, ["", POD, (pod("a", rv),), "6"])
+    later.start()
+    recorder.await_shown(POD, pod("a", rv))
+    shown = recorder.stored(POD, "run-0", "a")
+    later.join()
+    assert shown == pod("a", rv)
 
 
 def test_of_a_definition_its_columns_are_recorded_and_its_schema_is_not() -> None:

@@ -39,6 +39,8 @@ from vocabulary.objects import (
 TAIL_SECONDS: Final = 0.05
 """How often the audit log is looked at."""
 LIST_SECONDS: Final = 120.0
+SHOWN_SECONDS: Final = 5.0
+"""A watch that shows a write no sooner is broken."""
 NOT_RECORDED: Final = (LEASE,)
 """Followed since they tell who leads; but renewed every other second, which tells nothing."""
 # A watch that ends is opened again, which is nothing that whoever runs a suite wants to read.
@@ -183,6 +185,21 @@ class Recorder:
         """The object as its watch showed it last."""
         with self.changed:
             return self._stored[scope if kind.namespaced else name].get((str(kind), name))
+
+    def await_shown(self, kind: Kind, written: Object) -> None:
+        """Return once a watch has shown what a client has written, if it is followed."""
+        scope = namespace_of(written) or name_of(written)
+        uid, rv = uid_of(written), int(_rv_text(written))
+
+        def is_shown() -> bool:
+            of_it = (
+                each.rv for each in reversed(self._commits[scope]) if uid_of(each.object) == uid
+            )
+            return next(of_it, 0) >= rv
+
+        if str(kind) in map(str, self.kinds):
+            with self.changed:
+                self.changed.wait_for(is_shown, SHOWN_SECONDS)
 
     def stored_of_kind(self, kind: Kind, scope: str) -> tuple[Object, ...]:
         """All objects of a kind in a namespace."""

@@ -225,6 +225,19 @@ class ControlPlaneWorld(World):
     def served(self, kind: Kind) -> Kind:
         return self.session.discovery.served_or_unknown(kind)
 
+    def create(self, obj: Object, actor: str = "user") -> Object:
+        return self._shown(super().create(obj, actor))
+
+    def patch(
+        self, kind: Kind, name: str, body: Any, actor: str = "user", *, namespace: str = ""
+    ) -> Object:
+        return self._shown(super().patch(kind, name, body, actor, namespace=namespace))
+
+    def _shown(self, written: Object) -> Object:
+        """What a scenario has written, it reads: see `get`, which asks what watches have shown."""
+        self.session.recorder.await_shown(self.served(kind_of(written)), written)
+        return written
+
     def get(self, kind: Kind, name: str, *, namespace: str = "") -> Object | None:
         return self.session.recorder.stored(self.served(kind), namespace or self.namespace, name)
 
