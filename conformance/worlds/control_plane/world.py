@@ -234,7 +234,7 @@ class ControlPlaneWorld(World):
         return self._shown(super().patch(kind, name, body, actor, namespace=namespace))
 
     def _shown(self, written: Object) -> Object:
-        """What a scenario has written, it reads: see `get`, which asks what watches have shown."""
+        """A scenario reads what it has written, though `get` asks what watches have shown."""
         self.session.recorder.await_shown(self.served(kind_of(written)), written)
         return written
 

@@ -127,7 +127,11 @@ class _Stream:
                 if not self._await_input():
                     raise UnansweredError("no answer") from None
                 continue
-            return self._arrived.write(data) if data else self._arrived.write_eof()
+            break
+        if data:
+            self._arrived.write(data)
+        else:
+            self._arrived.write_eof()
 
 
 class _Reader(io.RawIOBase):

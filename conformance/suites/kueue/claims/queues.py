@@ -134,7 +134,7 @@ def users_read_why(run: WorkloadRun) -> Obligations:
             run,
             f"an Event that says that it was evicted for {evicted.why_evicted}",
             since=evicted,
-            happened=next(run.events(evicted, str(evicted.why_evicted)), None),
+            happened=next(run.events(evicted), None),
             unless=run.track.removed,
         )
 

@@ -45,7 +45,8 @@ class QueueSpec:
     def __init__(self, obj: Object) -> None:
         spec = obj.get("spec") or {}
         self.name = name_of(obj)
-        self.cohort = str(spec.get("cohort") or "")
+        # The second names are those of v1beta2.
+        self.cohort = str(spec.get("cohort") or spec.get("cohortName") or "")
         self.is_strict = spec.get("queueingStrategy") == "StrictFIFO"
         self.stop_policy = str(spec.get("stopPolicy") or StopPolicy.NONE)
         self.is_terminating = is_terminating(obj)
@@ -56,7 +57,7 @@ class QueueSpec:
         self.borrows = get_path(preemption, "borrowWithinCohort.policy") not in (None, "Never")
         fungibility = spec.get("flavorFungibility") or {}
         self.borrows_first = fungibility.get("whenCanBorrow") != "TryNextFlavor"
-        self.preempts_first = fungibility.get("whenCanPreempt") == "Preempt"
+        self.preempts_first = fungibility.get("whenCanPreempt") in ("Preempt", "MayStopSearch")
         self.groups: list[Group] = []
         self.quotas: dict[What, Quota] = {}
         for group in spec.get("resourceGroups") or ():

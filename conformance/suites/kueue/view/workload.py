@@ -238,15 +238,14 @@ class WorkloadRun(ObjectRun):
         """Its evictions in favour of others."""
         return self.turns(lambda state: state.is_evicted and state.why_evicted == "Preempted")
 
-    def events(self, since: Moment, reason: str) -> Iterator[Moment]:
-        """The Events of the controller about it from a moment on that name an eviction's reason."""
+    def events(self, evicted: Snapshot) -> Iterator[Moment]:
+        """The Events of the controller about it since its last admission that name the reason of an
+        eviction. One that says the same as an earlier one is counted there."""
+        since_n = max((each.n for each in self.admissions if each.n < evicted.n), default=0)
         for track in self.history.by_kind.get(str(EVENT), ()):
-            event = track.first
-            if get_path(event, "involvedObject.uid") == self.track.uid:
-                named = str(event.get("reason", ""))
-                is_it = named.startswith("EvictedDueTo") and reason in named
-                if is_it and track.created.n > since.n:
-                    yield track.created
+            of_it = get_path(track.first, "involvedObject.uid") == self.track.uid
+            if of_it and str(evicted.why_evicted) in str(track.first.get("reason", "")):
+                yield from (version for version in track.versions if version.n > since_n)
 
     def was_refused(self, since_us: Micros, until: Moment) -> bool:
         """True if a write of the controller to it failed between a time and a moment."""

@@ -1,0 +1,70 @@
+"""Checkers of Kueue judge what is stored as v1beta2 as they judge it as v1beta1."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from conformance import claims
+from conformance.history import History
+from tests.claims.recorded import histories
+from vocabulary.history import Entry, Write, read_history
+from vocabulary.objects import get_path, with_path, without_path
+
+RECORDED = [path for path in histories() if path.name.startswith(("kueue-", "quota-"))]
+STOPS = {"Borrow": "MayStopSearch", "Preempt": "MayStopSearch"}
+
+
+def as_v1beta2(entry: Entry) -> Entry:
+    if (
+        not isinstance(entry, Write)
+        or not entry.kind.startswith("ClusterQueue.")
+        or not entry.object
+    ):
+        return entry
+    obj: dict[str, Any] = {**entry.object, "apiVersion": "kueue.x-k8s.io/v1beta2"}
+    cohort = get_path(obj, "spec.cohort")
+    if cohort:
+        obj = with_path(without_path(obj, "spec.cohort"), "spec.cohortName", cohort)
+    fungibility = get_path(obj, "spec.flavorFungibility") or {}
+    if fungibility:
+        renamed = {when: STOPS.get(then, then) for when, then in fungibility.items()}
+        obj = with_path(obj, "spec.flavorFungibility", renamed)
+    return replace(entry, object=obj)
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name.partition(".")[0])
+def test_the_version_in_which_queues_are_stored_changes_no_verdict(path: Path) -> None:
+    header, entries, _, _ = read_history(path)
+    retold = [as_v1beta2(entry) for entry in entries]
+    before, after = (claims.judge(History(header, each)) for each in (entries, retold))
+    assert list(after) == list(before)
+
+
+@pytest.mark.parametrize(
+    ("reason", "outcome"),
+    [
+        ("EvictedDueToPodsReadyTimeout", "passed"),
+        ("PodsReadyTimeout", "passed"),
+        ("Pending", "inconclusive"),
+    ],
+)
+def test_an_event_about_an_eviction_may_have_any_name_with_its_reason(
+    reason: str, outcome: str
+) -> None:
+    """Releases differ in it. The lack of one convicts none whose Workload is deleted."""
+    (path,) = (each for each in RECORDED if each.name.startswith("kueue-order-priority-beats"))
+    header, entries, _, _ = read_history(path)
+    retold = [with_reason(entry, reason) for entry in entries]
+    judged = claims.judge(History(header, retold))
+    assert next(each.outcome.value for each in judged if each.claim == "KQ-050") == outcome
+
+
+def with_reason(entry: Entry, reason: str) -> Entry:
+    if not isinstance(entry, Write) or entry.kind != "Event" or not entry.object:
+        return entry
+    is_it = str(entry.object.get("reason")).startswith("EvictedDueTo")
+    return replace(entry, object={**entry.object, "reason": reason}) if is_it else entry
