@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -29,8 +30,10 @@ from conformance.under_test import (
     UnderTest,
 )
 from reference_controller import programs
+from reference_controller.manifests import Manifests
 from reference_controller.reference_program import ReferenceProgram
 from reference_controller.rules import Rules
+from reference_controller.runtime import conversion_review
 from reference_controller.runtime.admission_review import (
     Admit,
     Operation,
@@ -79,6 +82,8 @@ class Implementation:
     """A mutant's change of its CRDs."""
     change_role: Callable[[Object], Object] | None = None
     """A mutant's change of its roles."""
+    converts: bool = True
+    """True if its resources are served in all versions, since `convert` is called for them."""
 
     @property
     def role(self) -> str:
@@ -96,8 +101,9 @@ class Implementation:
         return self.name
 
     def on_real_clusters(self) -> Implementation:
-        """The same, with what is to be expected of it where time is not virtual."""
-        return replace(self, facts=REAL_FACTS)
+        """The same, with what is to be expected of it where time is not virtual. Its resources are
+        served in the stored version alone, as no webhook outlasts a run to convert them."""
+        return replace(self, facts=REAL_FACTS, converts=False)
 
     def controllers(self, config: Mapping[str, Any]) -> tuple[Controller, ...]:
         """Controllers of one process with that operator configuration."""
@@ -130,7 +136,9 @@ class Implementation:
         `user_of` returns the user that an actor is authenticated as. `on_crash` is called with
         ("webhook of ROLE", exception) for each review that ended in a bug.
         """
-        webhooks = self.program.webhooks(self._parsed(config), self.rules(), _anybody_may_create)
+        found = self.program.webhooks(self._parsed(config), self.rules(), _anybody_may_create)
+        # Objects are reviewed in their stored version, whichever one the request has.
+        webhooks = {kind.group_kind: webhook for kind, webhook in found.items()}
 
         def review(
             admit: Admit, request: Request, actor: str, new: Object, old: Object | None
@@ -151,11 +159,11 @@ class Implementation:
         def mutate(
             request: Request, actor: str, new: dict[str, Any], old: Object | None
         ) -> dict[str, Any]:
-            admit = webhooks.get(request.kind, _NO_WEBHOOK).mutate
+            admit = webhooks.get(request.kind.group_kind, _NO_WEBHOOK).mutate
             return new if admit is None else dict(review(admit, request, actor, new, old))
 
         def validate(request: Request, actor: str, new: Object | None, old: Object | None) -> None:
-            admit = webhooks.get(request.kind, _NO_WEBHOOK).validate
+            admit = webhooks.get(request.kind.group_kind, _NO_WEBHOOK).validate
             if admit is not None and new is not None:
                 review(admit, request, actor, new, old)
 
@@ -165,9 +173,15 @@ class Implementation:
         """The implementation's webhooks, as a webhook server calls them."""
         return self.program.webhooks(self._parsed(config), self.rules(), None)
 
+    def convert(self, _definition: Object, body: bytes) -> bytes:
+        """Its answer to a ConversionReview, as an exchange of the simulated API server."""
+        assert self.program.convert is not None
+        return conversion_review.review(body, self.program.convert)
+
     def crds(self) -> tuple[Object, ...]:
         """The custom resource definitions that it brings."""
-        found = self.program.manifests.objects(*self.program.manifests.crds)
+        manifests = self.program.manifests
+        found = _in_all_versions(manifests) if self.converts else manifests.definitions()
         return (
             found if self.change_definition is None else tuple(map(self.change_definition, found))
         )
@@ -277,6 +291,12 @@ class Implementation:
         if key not in _CONFIGS:
             _CONFIGS[key] = self.program.config.from_data(config)
         return _CONFIGS[key]
+
+
+@cache
+def _in_all_versions(manifests: Manifests) -> tuple[Object, ...]:
+    """Derived once: a compiled schema is known by its identity."""
+    return manifests.definitions(manifests.converter)
 
 
 _NO_WEBHOOK: Final = Webhook()

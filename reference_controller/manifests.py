@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
@@ -39,6 +40,9 @@ class Manifests:
     webhooks: tuple[str, ...] = ()
     webhook_host: str = ""
     """The DNS name of the webhooks' Service; their certificate is issued to it."""
+    in_all_versions: Callable[[Object, Object], Object] | None = None
+    """(definition in its stored version, conversion) → the definition in all versions. None: the
+    files have them."""
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -48,6 +52,24 @@ class Manifests:
     def objects(self, *files: str) -> tuple[Object, ...]:
         """The documents of these files."""
         return tuple(found for file in files for found in _parsed(self.package, file))
+
+    def definitions(self, client_config: Object | None = None) -> tuple[Object, ...]:
+        """The custom resource definitions; in the stored version alone unless a webhook converts:
+        `client_config` says where it is."""
+        found = self.objects(*self.crds)
+        if client_config is None or self.in_all_versions is None:
+            return found
+        webhook = {"conversionReviewVersions": ["v1"], "clientConfig": client_config}
+        conversion = {"strategy": "Webhook", "webhook": webhook}
+        return tuple(self.in_all_versions(each, conversion) for each in found)
+
+    @property
+    def converter(self) -> Object | None:
+        """The client config of the installed webhook that converts, if there is one."""
+        if self.in_all_versions is None:
+            return None
+        name, namespace, _ = self.webhook_host.split(".")
+        return {"service": {"name": name, "namespace": namespace, "path": "/convert"}}
 
     def installation(self, image: str, *, with_webhooks: bool = True) -> str:
         """All files as one YAML text, complete; raises OptionsError for an impossible image.
@@ -60,6 +82,7 @@ class Manifests:
                 f"image {image!r} is no image's name; give one such as "
                 "registry.example.org/assay:1.0"
             )
+        converter: Object | None = None
         values = {f"image: {DEFAULT_IMAGE}": f"image: {image}"} if self.deployment else {}
         if self.webhook_host:
             from vocabulary.certificates import Authority
@@ -70,9 +93,16 @@ class Manifests:
             values['tls.crt: ""'] = f"tls.crt: {_base64(issued.certificate)}"
             values['tls.key: ""'] = f"tls.key: {_base64(issued.key)}"
             if with_webhooks:
-                values['caBundle: ""'] = f"caBundle: {_base64(authority.pair.certificate)}"
+                trusted = _base64(authority.pair.certificate)
+                values['caBundle: ""'] = f"caBundle: {trusted}"
+                if self.converter is not None:
+                    converter = {"caBundle": trusted, **self.converter}
         files = [file for file in self.files if with_webhooks or file not in self.webhooks]
-        text = "---\n".join(_text(self.package, file) for file in files)
+        texts = [_text(self.package, file) for file in files]
+        if converter is not None:
+            definitions = yaml.safe_dump_all(self.definitions(converter), sort_keys=False)
+            texts[: len(self.crds)] = [definitions]
+        text = "---\n".join(texts)
         for place, value in values.items():
             assert place in text, f"the manifests have no {place!r} any more"
             text = text.replace(place, value)

@@ -15,6 +15,7 @@ from reference_controller.mutants import Mutants
 from reference_controller.rules import Rules
 from reference_controller.runtime.admission_review import MayCreate, Webhooks
 from reference_controller.runtime.controller import Controller
+from reference_controller.runtime.conversion_review import Convert
 from reference_controller.runtime.options import ConfigError, OperatorOptions, OptionsError
 from reference_controller.runtime.program import Program
 from vocabulary.kinds import Kind
@@ -61,6 +62,8 @@ class ReferenceProgram(Generic[C, R]):
     """By controller name: workers, where they are other than the options say."""
     webhooks: Callable[[C, R, MayCreate | None], Webhooks] = lambda *_: {}
     """The admission of each kind; without `MayCreate` no user's rights are checked."""
+    convert: Convert | None = None
+    """Between the versions of its kinds, which its manifests derive; None: each has one."""
     kinds: tuple[Kind, ...]
     """The custom resources that it defines."""
     manifests: Manifests
@@ -92,6 +95,7 @@ class ReferenceProgram(Generic[C, R]):
             concurrency=self.concurrency,
             kinds=self.kinds,
             webhooks=self.webhooks(config, rules, may_create),
+            convert=self.convert,
         )
 
     def _section(self, options: OperatorOptions) -> Mapping[str, Any]:

@@ -48,7 +48,7 @@ def run(
     listen_host: Annotated[str, typer.Option(help="0.0.0.0 in a pod.")] = "127.0.0.1",
     health_port: Annotated[int | None, typer.Option(help="/healthz and /readyz.")] = None,
     metrics_port: Annotated[int | None, typer.Option(help="/metrics.")] = None,
-    webhook_port: Annotated[int | None, typer.Option(help="/mutate and /validate.")] = None,
+    webhook_port: Annotated[int | None, typer.Option(help="/mutate, /validate, /convert.")] = None,
     webhook_certificate: Annotated[Path | None, typer.Option(help="PEM file.")] = None,
     webhook_key: Annotated[Path | None, typer.Option(help="PEM file.")] = None,
     log_level: Annotated[str, typer.Option(help="debug, info, warning, error.")] = "info",

@@ -37,7 +37,8 @@ def serve(
     served. Containers whose commands sleep and exit do so, by themselves or in a shell; all others
     run on. An annotation of a pod or its template says otherwise: assay.dev/behaviour: run 5s, exit
     3. The user of the kubeconfig may do everything; service accounts have tokens (kubectl
-    create token), and the rights that roles and bindings give them. Webhooks are not called.
+    create token), and the rights that roles and bindings give them. Admission webhooks are not
+    called; installed programs' own kinds are served in all versions.
 
     \b
     assay serve &
@@ -52,14 +53,19 @@ def serve(
     from conformance.implementation import implementation
     from fixtures.simulated.cluster import SimulatedCluster
     from fixtures.simulated.controllers.settings import Settings
+    from fixtures.simulated.custom_resources.conversion import of_definitions
     from fixtures.simulated.serve.server import serve as serve_cluster
     from reference_controller import programs
+    from vocabulary.objects import name_of
 
     require_one_of("--clock", clock, CLOCKS)
-    references = (implementation("reference", role) for role in programs.names())
+    references = [implementation("reference", role) for role in programs.names()]
     crds = [crd for reference in references for crd in reference.crds()]
     settings = Settings(endpoint_slices=True, reads_commands=True)
     cluster = SimulatedCluster(seed, nodes=nodes, gpus=gpus, crds=crds, settings=settings)
+    for each in references:
+        defined = set(map(name_of, each.crds()))
+        cluster.api.conversion = of_definitions(defined, each.convert, cluster.api.conversion)
     served = serve_cluster(
         cluster,
         port,

@@ -16,6 +16,7 @@ from reference_controller.kueue.admission import (
 )
 from reference_controller.kueue.books import Books
 from reference_controller.kueue.config import KueueConfig
+from reference_controller.kueue.conversion import converted
 from reference_controller.kueue.integrations import Integration
 from reference_controller.kueue.integrations.app_wrapper import AppWrapper
 from reference_controller.kueue.integrations.batch_job import BatchJob
@@ -76,6 +77,7 @@ PROGRAM: Final = ReferenceProgram(
     section="kueue",
     controllers=_controllers,
     webhooks=_webhooks,
+    convert=converted,
     kinds=KINDS,
     manifests=MANIFESTS,
     rules=Rules,

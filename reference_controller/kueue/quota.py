@@ -72,11 +72,10 @@ class ClusterQueue:
         self.is_terminating = is_terminating(obj)
         self.namespaces: Object | None = spec.get("namespaceSelector")
         self.stop_policy = stop_policy_of(obj)
-        self.borrows_at_once = _says(spec, "flavorFungibility.whenCanBorrow", "Borrow", "Borrow")
+        fungibility = spec.get("flavorFungibility") or {}
+        self.borrows_at_once = fungibility.get("whenCanBorrow") != "TryNextFlavor"
         """True if a flavor in which it would borrow is taken before the next one is tried."""
-        self.preempts_at_once = _says(
-            spec, "flavorFungibility.whenCanPreempt", "Preempt", "TryNextFlavor"
-        )
+        self.preempts_at_once = fungibility.get("whenCanPreempt") in ("Preempt", "MayStopSearch")
         within = get_path(spec, "preemption.withinClusterQueue") or Preemption.NEVER
         reclaims = get_path(spec, "preemption.reclaimWithinCohort") or Preemption.NEVER
         borrows = get_path(spec, "preemption.borrowWithinCohort") or {}
@@ -197,10 +196,6 @@ def why_inactive(queue: ClusterQueue, flavors: Collection[str], rules: Rules) ->
     if missing:
         return Reason.FLAVOR_NOT_FOUND, f"flavors are missing: {', '.join(missing)}"
     return "", ""
-
-
-def _says(spec: Object, path: str, value: str, default: str) -> bool:
-    return (get_path(spec, path) or default) == value
 
 
 def _limit(quota: Object, key: str) -> int | None:

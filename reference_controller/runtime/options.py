@@ -57,7 +57,8 @@ class OperatorOptions:
     metrics_port: int | None = None
     """/metrics; may be the same as `health_port`."""
     webhook_port: int | None = None
-    """/mutate and /validate over HTTPS; needs certificate and key."""
+    """/mutate, /validate and, of a program with several versions, /convert, over HTTPS; needs
+    certificate and key."""
     webhook_certificate: Path | None = None
     webhook_key: Path | None = None
 

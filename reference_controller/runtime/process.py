@@ -247,8 +247,10 @@ class OperatorProcess:
             options.webhook_certificate,
             options.webhook_key,
             program.webhooks,
+            program.convert,
         )
-        LOG.info("listening", extra=fields(port=self.webhooks.port, pages="/mutate /validate"))
+        details = fields(port=self.webhooks.port, pages=" ".join(self.webhooks.paths))
+        LOG.info("listening", extra=details)
 
     def _healthz(self) -> Page:
         return probe("a thread has died" if self.exit_code else "")

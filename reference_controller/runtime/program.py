@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from reference_controller.runtime.admission_review import Webhooks
 from reference_controller.runtime.controller import Controller
+from reference_controller.runtime.conversion_review import Convert
 from vocabulary.kinds import Kind
 
 
@@ -22,3 +23,5 @@ class Program:
     kinds: tuple[Kind, ...] = ()
     """The program's own kinds: their phases are logged."""
     webhooks: Webhooks = field(default_factory=dict)
+    convert: Convert | None = None
+    """Between the versions of its kinds; None: each has one."""

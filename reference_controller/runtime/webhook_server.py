@@ -1,6 +1,7 @@
-"""HTTPS for admission webhooks: POST /mutate and /validate, AdmissionReview v1 both ways.
+"""HTTPS for webhooks: POST /mutate and /validate, AdmissionReview v1 both ways, and /convert,
+ConversionReview v1.
 
-All kinds share the two paths: a review names the kind of its object.
+All kinds share the paths: a review names the kind of its object.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Final
 
+from reference_controller.runtime import conversion_review
 from reference_controller.runtime.admission_review import Phase, ReviewError, Webhooks, review
+from reference_controller.runtime.conversion_review import Convert
 from reference_controller.runtime.logs import LOG, fields
 from reference_controller.runtime.options import OptionsError
 from reference_controller.runtime.server_thread import OwnThreadServer, ServerThread
@@ -24,17 +27,24 @@ CLIENT_TIMEOUT_SECONDS: Final = 15.0
 """API servers give a webhook 10 s by default; a slower client has given up."""
 
 _PHASES: Final[dict[str, Phase]] = {"/mutate": "mutate", "/validate": "validate"}
+_CONVERT: Final = "/convert"
 
 
 class WebhookServer(ServerThread):
     """Listens from its construction on; serves between `start` and `stop`."""
 
     def __init__(
-        self, host: str, port: int, certificate: Path, key: Path, webhooks: Webhooks
+        self,
+        host: str,
+        port: int,
+        certificate: Path,
+        key: Path,
+        webhooks: Webhooks,
+        convert: Convert | None = None,
     ) -> None:
         """Port 0 takes any free one. Raises OptionsError for unusable files or ports."""
         try:
-            server = _Server((host, port), certificate, key, webhooks)
+            server = _Server((host, port), certificate, key, webhooks, convert)
         except ssl.SSLError as error:
             raise OptionsError(
                 f"webhook_certificate {certificate}, webhook_key {key}: {error}; "
@@ -43,17 +53,31 @@ class WebhookServer(ServerThread):
         except OSError as error:
             raise OptionsError(f"webhook_port {port} on {host}: {error}") from error
         super().__init__(server, "webhook")
+        self.paths = server.paths
 
 
 class _Server(OwnThreadServer):
     def __init__(
-        self, address: tuple[str, int], certificate: Path, key: Path, webhooks: Webhooks
+        self,
+        address: tuple[str, int],
+        certificate: Path,
+        key: Path,
+        webhooks: Webhooks,
+        convert: Convert | None,
     ) -> None:
-        self.webhooks = webhooks
+        self._webhooks = webhooks
+        self._convert = convert
+        self.paths = (*_PHASES, *((_CONVERT,) if convert else ()))
         self._files = (certificate, key)
         self._loaded_ns = self._changed_ns()
         self._context = self._load()
         super().__init__(address, _Handler)
+
+    def review(self, path: str, body: bytes) -> bytes:
+        """The answer to a review that was sent to one of the paths; raises ReviewError."""
+        if path == _CONVERT and self._convert is not None:
+            return conversion_review.review(body, self._convert)
+        return review(body, self._webhooks, _PHASES[path])
 
     def get_request(self) -> tuple[socket.socket, object]:
         """The TLS handshake is left to the connection's own thread: a silent client blocks
@@ -109,9 +133,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         path = self.path.partition("?")[0]
-        phase = _PHASES.get(path)
-        if phase is None:
-            self._answer(HTTPStatus.NOT_FOUND, b"serves /mutate and /validate\n")
+        if path not in self.server.paths:
+            served = f"serves {' and '.join(self.server.paths)}\n"
+            self._answer(HTTPStatus.NOT_FOUND, served.encode())
             return
         length = self.headers.get("Content-Length", "")
         if not length.isdigit() or int(length) > MAX_BODY_BYTES:
@@ -119,11 +143,11 @@ class _Handler(BaseHTTPRequestHandler):
             return
         body = self.rfile.read(int(length))
         try:
-            answer = review(body, self.server.webhooks, phase)
+            answer = self.server.review(path, body)
         except ReviewError as error:
             self._answer(HTTPStatus.BAD_REQUEST, f"{error}\n".encode())
         except Exception:  # noqa: BLE001 - the API server must hear that its webhook failed
-            LOG.exception("admission failed", extra=fields(path=path))
+            LOG.exception("review failed", extra=fields(path=path))
             self._answer(HTTPStatus.INTERNAL_SERVER_ERROR, b"the webhook failed; see its log\n")
         else:
             self._answer(HTTPStatus.OK, answer, "application/json")

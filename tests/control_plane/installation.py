@@ -33,11 +33,12 @@ from fixtures.control_plane import (
     nodes,
     wait_until,
 )
+from fixtures.control_plane.crds import CRDS
 from fixtures.control_plane.ports import LOOPBACK, free_ports
 from reference_controller import programs
 from reference_controller.manifests import Manifests
 from vocabulary.kinds import DEPLOYMENT, POD
-from vocabulary.objects import Object
+from vocabulary.objects import Object, name_of
 
 IMAGE = "registry.example.org/assay:1.0"
 LIMIT_SECONDS = 60.0
@@ -137,6 +138,11 @@ class Installation:
             for webhook in found["webhooks"]:
                 webhook["clientConfig"]["service"]["port"] = port
             api.put(f"{REGISTRATIONS}/{plural}/{found['metadata']['name']}", found)
+        for crd in self.manifests.definitions(self.manifests.converter):
+            if "conversion" in crd["spec"]:
+                service = {"service": {"port": port}}
+                moved = {"conversion": {"webhook": {"clientConfig": service}}}
+                api.patch(f"{CRDS}/{name_of(crd)}", {"spec": moved})
         wait_until(
             is_served, "the API server calls the webhooks there", limit_seconds=LIMIT_SECONDS
         )

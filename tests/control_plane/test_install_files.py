@@ -24,7 +24,7 @@ from vocabulary.certificates import Authority
 from .installation import Installation, arguments_here, written_files
 
 
-@pytest.fixture(params=["appwrapper", "jobset"])
+@pytest.fixture(params=["appwrapper", "jobset", "kueue"])
 def installation(request: pytest.FixtureRequest) -> Installation:
     return Installation(request.param)
 
@@ -33,6 +33,24 @@ def the(kind: str, found: list[dict[str, Any]]) -> dict[str, Any]:
     """The only document of that kind."""
     (document,) = (document for document in found if document["kind"] == kind)
     return document
+
+
+def client_configs(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """How the API server finds the webhooks that admit, and those that convert."""
+    admission = [
+        webhook["clientConfig"]
+        for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+        for webhook in the(kind, found)["webhooks"]
+    ]
+    crds = [each for each in found if each["kind"] == "CustomResourceDefinition"]
+    return [
+        *admission,
+        *(
+            crd["spec"]["conversion"]["webhook"]["clientConfig"]
+            for crd in crds
+            if len(crd["spec"]["versions"]) > 1
+        ),
+    ]
 
 
 Printed = Callable[..., tuple[int, str, str]]
@@ -71,8 +89,7 @@ def test_the_command_prints_every_shipped_file_with_nothing_left_to_fill_in(
     (container,) = the("Deployment", found)["spec"]["template"]["spec"]["containers"]
     assert container["image"] == "registry.example.org:5000/a@sha256:0f"
     assert all(the("Secret", found)["data"].values())
-    for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"):
-        assert all(webhook["clientConfig"]["caBundle"] for webhook in the(kind, found)["webhooks"])
+    assert all(config["caBundle"] for config in client_configs(found))
 
 
 def test_without_webhooks_nothing_is_printed_that_the_api_server_would_call(
@@ -80,9 +97,11 @@ def test_without_webhooks_nothing_is_printed_that_the_api_server_would_call(
 ) -> None:
     code, out, _ = printed("--no-webhooks")
     assert code == 0
-    kinds = [document["kind"] for document in yaml.safe_load_all(out)]
+    found = list(yaml.safe_load_all(out))
+    kinds = [document["kind"] for document in found]
     assert {"CustomResourceDefinition", "ClusterRole", "Deployment"} <= set(kinds)
     assert not [kind for kind in kinds if "Webhook" in kind or kind == "Service"]
+    assert not [document for document in found if "conversion" in document.get("spec", {})]
 
 
 @pytest.mark.parametrize("image", ["", "a b", "a\nb: c", "-x", "a" * 600])
@@ -102,9 +121,7 @@ def test_the_webhooks_trust_the_authority_of_the_certificate_and_it_names_their_
     certificate = x509.load_pem_x509_certificate(b64decode(secret["data"]["tls.crt"]))
     names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     assert names.get_values_for_type(x509.DNSName) == [host]
-    for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"):
-        (webhook,) = the(kind, found)["webhooks"]
-        config = webhook["clientConfig"]
+    for config in client_configs(found):
         authority = x509.load_pem_x509_certificate(b64decode(config["caBundle"]))
         certificate.verify_directly_issued_by(authority)
         service = config["service"]

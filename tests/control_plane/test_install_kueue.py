@@ -77,14 +77,24 @@ def operator(plane: ControlPlane, tmp_path: Path) -> Iterator[InstalledOperator]
     """The container of a pod of the Deployment, and the webhooks' Service leading to it."""
     pod = HERE.running_pod(plane)
     with InstalledOperator(HERE, plane, pod, tmp_path) as installed:
+        probe, converted = queued("probe"), {"metadata": {"name": "probe"}, "spec": {}}
         HERE.lead_here(
-            plane, installed, lambda: refusal(plane, JOB, queued("probe"), "?dryRun=All") == ""
+            plane,
+            installed,
+            lambda: (
+                refusal(plane, JOB, probe, "?dryRun=All") == ""
+                and refusal(plane, in_v1beta2(LOCAL_QUEUE), converted, "?dryRun=All") == ""
+            ),
         )
         yield installed
 
 
 def typed(kind: Kind, obj: dict[str, Any]) -> dict[str, Any]:
     return {"apiVersion": kind.api_version, "kind": kind.kind, **obj}
+
+
+def in_v1beta2(kind: Kind) -> Kind:
+    return Kind(kind.group, "v1beta2", kind.kind, kind.plural, kind.namespaced)
 
 
 def queued(name: str, spec: dict[str, Any] | None = None, queue: str = "main") -> dict[str, Any]:
@@ -116,8 +126,10 @@ def test_while_nobody_answers_the_webhooks_only_what_names_a_queue_is_refused(
 def test_the_service_account_needs_every_right_it_has_and_is_refused_nothing(
     plane: ControlPlane, operator: InstalledOperator
 ) -> None:
-    """Jobs of several kinds are admitted, deactivated and deleted."""
+    """Jobs of several kinds are admitted, deactivated and deleted; a queue is of v1beta2."""
     api = plane.api()
+    newer = {"metadata": {"name": "newer"}, "spec": {"clusterQueue": "main"}}
+    api.post(in_v1beta2(LOCAL_QUEUE).path(TEAM), typed(in_v1beta2(LOCAL_QUEUE), newer))
 
     def until(is_so: Callable[[], bool], what: str) -> None:
         wait_until(lambda: bool(refused(plane)) or is_so(), what, limit_seconds=LIMIT_SECONDS)
@@ -139,7 +151,7 @@ def test_the_service_account_needs_every_right_it_has_and_is_refused_nothing(
     for kind in (PRIORITY_CLASS, kinds.PRIORITY_CLASS):
         api.post(kind.path(), {**typed(kind, {"metadata": {"name": "high"}}), "value": 5})
     job_template = {"spec": {"template": {"spec": POD_SPEC}}}
-    urgent = queued("job")
+    urgent = queued("job", queue="newer")
     urgent["metadata"]["labels"][PRIORITY] = "high"
     assert refusal(plane, JOB, urgent) == ""
     assert refusal(plane, POD, queued("pod", {**POD_SPEC, "priorityClassName": "high"})) == ""
@@ -172,6 +184,10 @@ def test_the_service_account_needs_every_right_it_has_and_is_refused_nothing(
     for path in (JOB_SET.path(TEAM, "set"), APP_WRAPPER.path(TEAM, "wrapper")):
         until(lambda path=path: not api.get(path)["spec"]["suspend"], f"{path} runs")  # type: ignore[misc]
     until(lambda: not api.get(POD.path(TEAM, "pod"))["spec"].get("schedulingGates"), "it is open")
+    converted = api.get(in_v1beta2(WORKLOAD).path(TEAM, name_of(workload("job"))))
+    assert converted["spec"]["priorityClassRef"]["name"] == "high"
+    used_of = api.get(in_v1beta2(CLUSTER_QUEUE).path("", "main"))["status"]["flavorsUsage"]
+    assert used_of[0]["resources"][0]["total"] == "5"
     deactivate("job")
     until(lambda: api.get(JOB.path(TEAM, "job"))["spec"]["suspend"], "the Job is suspended")
     until(

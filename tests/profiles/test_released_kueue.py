@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +21,10 @@ from conformance.suites.kueue.api import KEP, RELEASED
 from conformance.suites.kueue.handle import QueuedJob, queue
 from conformance.suites.kueue.view import KueueHistory
 from conformance.world import World
+from conformance.worlds.simulated.world import SimulatedWorld
+from fixtures.simulated.custom_resources.conversion import WebhookConversion
+from reference_controller.kueue.conversion import converted
+from tests.reference_kueue.made import IN_BOTH_VERSIONS
 from vocabulary.clock import MILLISECOND, MINUTE, SECOND
 
 pytestmark = pytest.mark.slow
@@ -99,3 +105,28 @@ def test_one_that_is_reactivated_after_the_limit_is_never_requeued() -> None:
     """Kueue #14870."""
     run = repeated_run("kueue-v0.19.2", SCENARIOS["kueue/requeuing/limit-is-reached"])
     assert verdict(run, "KQ-036") is Outcome.FAILED
+
+
+@pytest.mark.parametrize("sample", IN_BOTH_VERSIONS)
+def test_the_reference_converts_as_the_released_controller_does(sample: str) -> None:
+    older, newer = IN_BOTH_VERSIONS[sample]
+    try:
+        released = simulated("kueue-v0.19.2", "kueue")
+    except ProgramMissingError as missing:
+        pytest.skip(str(missing))
+    scenario = SCENARIOS["kueue/requeuing/pods-are-never-ready"]
+    world = SimulatedWorld(scenario, {"kueue": released}, 1, None)
+    kind = older["kind"]
+    (definition,) = (each for each in released.crds() if each["spec"]["names"]["kind"] == kind)
+    for given, version in ((older, newer["apiVersion"]), (newer, older["apiVersion"])):
+        answer = WebhookConversion(definition, world.cluster.api.conversion)(given, version)
+        assert _told(answer) == _told(converted(given, version))
+    world.close()
+
+
+def _told(value: Any) -> Any:
+    """A value without what it says nothing with: Go's types have every field."""
+    if isinstance(value, Mapping):
+        told = {name: _told(each) for name, each in value.items()}
+        return {name: each for name, each in told.items() if each not in (None, "", 0, {}, [])}
+    return [_told(each) for each in value] if isinstance(value, list) else value

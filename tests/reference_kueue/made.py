@@ -70,3 +70,51 @@ def workload(
             "status": {**status, "conditions": entries},
         }
     )
+
+
+def _both(kind: str, older: Object, newer: Object) -> tuple[Object, Object]:
+    """An object of that kind in v1beta1 and in v1beta2."""
+    head = {"kind": kind, "metadata": {"name": "a"}}
+    stored, shown = (f"kueue.x-k8s.io/{version}" for version in ("v1beta1", "v1beta2"))
+    return {"apiVersion": stored, **head, **older}, {"apiVersion": shown, **head, **newer}
+
+
+_USED = [{"name": "one", "resources": [{"name": "cpu", "total": "1"}]}]
+_PODS = {"podSets": [{"name": "main", "count": 1, "template": {}}], "priority": 7}
+IN_BOTH_VERSIONS = {
+    "cohort": _both("ClusterQueue", {"spec": {"cohort": "c"}}, {"spec": {"cohortName": "c"}}),
+    "stops": _both(
+        "ClusterQueue",
+        {"spec": {"flavorFungibility": {"whenCanBorrow": "Borrow", "whenCanPreempt": "Preempt"}}},
+        {
+            "spec": {
+                "flavorFungibility": {
+                    "whenCanBorrow": "MayStopSearch",
+                    "whenCanPreempt": "MayStopSearch",
+                }
+            }
+        },
+    ),
+    "usage": _both(
+        "LocalQueue", {"status": {"flavorUsage": _USED}}, {"status": {"flavorsUsage": _USED}}
+    ),
+    **{
+        kind: _both(
+            "Workload",
+            {
+                "spec": {
+                    **_PODS,
+                    "priorityClassName": "high",
+                    "priorityClassSource": f"{group}/{kind.lower()}",
+                }
+            },
+            {"spec": {**_PODS, "priorityClassRef": {"group": group, "kind": kind, "name": "high"}}},
+        )
+        for group, kind in (
+            ("kueue.x-k8s.io", "WorkloadPriorityClass"),
+            ("scheduling.k8s.io", "PriorityClass"),
+        )
+    },
+    "no-class": _both("Workload", {"spec": _PODS}, {"spec": _PODS}),
+}
+"""Objects in both versions, as the released controller converts the older ones."""

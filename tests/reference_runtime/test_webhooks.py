@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from fixtures.control_plane import ControlPlane, users
 from reference_controller.runtime import json_patch
 from reference_controller.runtime.admission_review import Operation, UserInfo, Webhook
+from reference_controller.runtime.conversion_review import ConversionError
 from reference_controller.runtime.options import OptionsError
 from reference_controller.runtime.webhook_server import MAX_BODY_BYTES, WebhookServer
 from vocabulary.errors import ApiError
@@ -84,10 +85,18 @@ WEBHOOKS = {
 }
 
 
+def convert(obj: Object, version: str) -> Object:
+    if obj.get("bug"):
+        raise ZeroDivisionError("a bug")
+    if obj.get("odd"):
+        raise ConversionError("it is odd")
+    return {**obj, "apiVersion": version}
+
+
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[WebhookServer]:
     certificate, key = write_certificate(tmp_path)
-    webhooks = WebhookServer("127.0.0.1", 0, certificate, key, WEBHOOKS)
+    webhooks = WebhookServer("127.0.0.1", 0, certificate, key, WEBHOOKS, convert)
     webhooks.start()
     yield webhooks
     webhooks.stop()
@@ -163,10 +172,42 @@ def test_each_kind_is_admitted_by_its_own_functions(server: WebhookServer) -> No
         assert f"nothing here is to {path[1:]} a {kind} of the core group v1" in said.decode()
 
 
+def conversion(version: str, *objects: Object) -> bytes:
+    request = {"uid": "42", "desiredAPIVersion": "v2", "objects": objects}
+    document = {"apiVersion": f"apiextensions.k8s.io/{version}", "request": request}
+    return json.dumps(document).encode()
+
+
+def test_objects_are_converted_all_or_none(server: WebhookServer) -> None:
+    for objects, result in (
+        (({"a": 1}, {"b": 2}), {"status": "Success"}),
+        (({"a": 1}, {"odd": True}), {"status": "Failure", "message": "it is odd"}),
+    ):
+        status, body = post(server, "/convert", conversion("v1", *objects))
+        answer = json.loads(body)
+        assert (status, answer["kind"]) == (200, "ConversionReview")
+        assert answer["response"].pop("uid") == "42"
+        made = [{**each, "apiVersion": "v2"} for each in objects]
+        expected = {"convertedObjects": made} if result["status"] == "Success" else {}
+        assert answer["response"] == {"result": result, **expected}
+
+
+def test_nothing_is_converted_where_there_is_one_version(tmp_path: Path) -> None:
+    certificate, key = write_certificate(tmp_path)
+    server = WebhookServer("127.0.0.1", 0, certificate, key, WEBHOOKS)
+    server.start()
+    status, said = post(server, "/convert", conversion("v1"))
+    server.stop()
+    assert (status, said) == (404, b"serves /mutate and /validate\n")
+
+
 @pytest.mark.parametrize(
     ("path", "body", "status"),
     [
         ("/elsewhere", b"{}", 404),
+        ("/convert", b"not json", 400),
+        ("/convert", conversion("v1beta1", {}), 400),
+        ("/convert", conversion("v1", {"bug": True}), 500),
         ("/mutate", b"not json", 400),
         (
             "/mutate",

@@ -24,6 +24,7 @@ from conformance.worlds.simulated.connection import Connection
 from fixtures.control_plane.ports import free_ports
 from fixtures.simulated.admission_webhooks import AdmissionWebhooks
 from fixtures.simulated.cluster import SimulatedCluster
+from fixtures.simulated.custom_resources.conversion import of_definitions
 from fixtures.simulated.serve.kubeconfig import kubeconfig, write_kubeconfig
 from vocabulary.clock import MILLISECOND, SECOND, Micros
 from vocabulary.errors import ApiError
@@ -234,17 +235,11 @@ class ProgramHost:
                     "still; run it with --cluster control-plane"
                 ) from None
 
-        self._convert(exchange)
-        return AdmissionWebhooks(self._cluster.api, served.configurations, exchange)
-
-    def _convert(self, exchange: Callable[[Object, bytes], bytes]) -> None:
-        """Have it convert its own resources; those of others are theirs."""
         api, own = self._cluster.api, {name_of(crd) for crd in self._implementation.crds()}
-        of_others = api.conversion
 
         def convert(definition: Object, review: bytes) -> bytes:
-            if name_of(definition) not in own:
-                return of_others(definition, review)
             return exchange(definition["spec"]["conversion"]["webhook"], review)
 
-        api.conversion = convert
+        # It converts its own resources; those of others are theirs.
+        api.conversion = of_definitions(own, convert, api.conversion)
+        return AdmissionWebhooks(api, served.configurations, exchange)

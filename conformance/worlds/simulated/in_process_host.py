@@ -11,9 +11,11 @@ from conformance.worlds.simulated.connection import Connection
 from conformance.worlds.simulated.operator_process import OperatorProcess
 from fixtures.simulated.access.authorization import Authorizer
 from fixtures.simulated.cluster import SimulatedCluster
+from fixtures.simulated.custom_resources.conversion import of_definitions
 from reference_controller.runtime.admission_review import UserInfo
 from reference_controller.runtime.operator import Operator
 from vocabulary.clock import Micros
+from vocabulary.objects import name_of
 
 
 class InProcessHost:
@@ -42,6 +44,8 @@ class InProcessHost:
         user_of = partial(_user, cluster.api.access)  # a bound method would make a cycle
         hooks = implementation.admission(config(), on_crash, user_of)
         self.admission, self.validating_admission = hooks
+        own = {name_of(crd) for crd in implementation.crds()}
+        cluster.api.conversion = of_definitions(own, implementation.convert, cluster.api.conversion)
 
     def add(self, name: str, stream: str) -> OperatorProcess:
         """The process of that name; `stream` names its random streams."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from reference_controller.kueue.conversion import in_both_versions
 from reference_controller.manifests import Manifests
 
 MANIFESTS: Final = Manifests(
@@ -13,4 +14,5 @@ MANIFESTS: Final = Manifests(
     deployment=("certificate.yaml", "deployment.yaml"),
     webhooks=("webhooks.yaml",),
     webhook_host="kueue-webhook.kueue-system.svc",
+    in_all_versions=in_both_versions,
 )
