@@ -7,6 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -83,6 +84,27 @@ class Watch:
 def test_what_no_rule_matches_passes_both_ways(proxy: Proxy, upstream: Upstream) -> None:
     assert ask(proxy, "POST", PODS, {"kind": "Pod"}) == (200, {"kind": "Pod"})
     assert upstream.heard == [("POST", PODS)]
+
+
+def _is_closed(upstream: Upstream, times: int) -> bool:
+    return upstream.closed == times
+
+
+@pytest.mark.parametrize("method", ["PUT", "POST", "DELETE"])
+def test_a_write_after_the_server_has_closed_an_idle_connection_passes(method: str) -> None:
+    upstream = Upstream(idle_seconds=0.1)
+    proxy = Proxy("operator", upstream.url)
+    proxy.start()
+    port = urlsplit(proxy.url).port or 0
+    client = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    for times in (1, 2):
+        client.request(method, PODS, "{}")
+        response = client.getresponse()
+        assert (response.status, response.read()) == (200, b"{}")
+        eventually(partial(_is_closed, upstream, times))
+    client.close()
+    proxy.stop()
+    upstream.stop()
 
 
 def test_a_refused_request_never_reaches_the_server(proxy: Proxy, upstream: Upstream) -> None:

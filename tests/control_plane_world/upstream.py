@@ -12,13 +12,20 @@ from typing import Any
 class Upstream:
     """Answers lists and writes at once; watches get the lines put into `lines`, None ends."""
 
-    def __init__(self) -> None:
+    def __init__(self, idle_seconds: float | None = None) -> None:
+        """Connections without a request for so long are closed."""
+        self.closed = 0
         self.heard: list[tuple[str, str]] = []
         self.lines: queue.Queue[bytes | None] = queue.Queue()
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            timeout = idle_seconds
+
+            def finish(self) -> None:
+                super().finish()
+                outer.closed += 1
 
             def log_message(self, format: str, *args: object) -> None:
                 pass

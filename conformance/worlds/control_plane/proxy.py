@@ -31,6 +31,7 @@ from conformance.worlds.control_plane.http_requests import (
 )
 from conformance.worlds.control_plane.shown import EVERYTHING
 from conformance.worlds.control_plane.watch_relay import WatchRelay
+from fixtures.control_plane.api import was_closed_by_server
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
 from vocabulary.kinds import SECRET
@@ -324,6 +325,9 @@ class _Handler(BaseHTTPRequestHandler):
             headers.setdefault("Authorization", f"Bearer {self.server.proxy.token}")
         for is_last in (False, True):
             connection = self._connection
+            if connection is not None and was_closed_by_server(connection):
+                connection.close()  # API servers do that after 90 s without a request
+                connection = None
             if connection is None:
                 connection = self._connection = self.server.proxy.connect(timeout)
             try:
