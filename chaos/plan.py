@@ -16,7 +16,7 @@ true` lists them too, `when: {injection: 1}`, and what it does not list does not
 also make the scenario smaller: `scale: {nodes: 1}`. That is what shrinking writes. It may give an
 object another shape, name and parameters: `workload` (see `chaos.variation`). `recorded:
 {sha256: …, assay: …}` names the history that it was written beside, for a replay to be compared
-with.
+with; `story` tells of a bug that others had (see `chaos.story`).
 
 Reading is exact: what is not understood is an error that names its path.
 """
@@ -36,6 +36,7 @@ from chaos.fault import Fault, fault_from_data
 from chaos.fields import Name, PlanError, Span, at, mapping, read_fields, read_value
 from chaos.recorded import Recorded
 from chaos.scale import AS_WRITTEN, Scale
+from chaos.story import Story
 from chaos.trigger import AtInjection, Combined, Named, Trigger, trigger_from_data
 from chaos.variation import Variation, variation_from_data
 from vocabulary import canonical
@@ -100,10 +101,13 @@ class Plan:
     """True if nothing else goes wrong: the scenario's steps inject only what is listed here."""
     recorded: Recorded | None = None
     """The history that it gave; decides nothing of a run."""
+    story: Story | None = None
+    """The bug that it tells of; decides nothing of a run, either."""
 
     def to_data(self) -> dict[str, Any]:
         """The plan as its YAML holds it."""
-        data: dict[str, Any] = {"seed": self.seed, "scenario": self.scenario}
+        told = {} if self.story is None else {"story": self.story.to_data()}
+        data: dict[str, Any] = {**told, "seed": self.seed, "scenario": self.scenario}
         if self.implementation:
             data["implementation"] = self.implementation
         if self.edition:
@@ -131,9 +135,14 @@ class Plan:
             width=10_000,
         )
 
+    @property
+    def deciding(self) -> Plan:
+        """The same without what decides nothing of a run."""
+        return replace(self, recorded=None, story=None)
+
     def digest(self) -> str:
         """SHA-256 of the canonical bytes of what decides a run, in hex."""
-        return canonical.digest(replace(self, recorded=None).to_data())
+        return canonical.digest(self.deciding.to_data())
 
     def describe(self) -> str:
         """The plan in plain English, a line per fault."""
@@ -183,6 +192,7 @@ class _Spelled:
     triggers: dict[str, Any] = field(default_factory=dict)
     faults: list[Any] = field(default_factory=list)
     recorded: Recorded | None = None
+    story: Story | None = None
 
 
 def plan_from_data(data: Any) -> Plan:
@@ -208,6 +218,7 @@ def plan_from_data(data: Any) -> Plan:
         workload=variation_from_data(spelled.workload, "workload"),
         exhaustive=spelled.exhaustive,
         recorded=spelled.recorded,
+        story=spelled.story,
     )
 
 

@@ -87,6 +87,19 @@ def evidence_lines(run: RunResult, violations: Iterable[Violation]) -> list[str]
     return ([f"… {left_out} earlier entries"] if left_out else []) + lines
 
 
+def decisive_step(run: RunResult, verdict: Verdict) -> Step | None:
+    """The entry that contradicts a claim first; where an act is missing, the last entry that called
+    for it. None if nothing does."""
+    first = min(verdict.violations, key=lambda each: each.at, default=None)
+    if first is None:
+        return None
+    steps = with_previous(run.entries)
+    shown = sorted({n for n in (first.at, *first.evidence) if n < len(steps)})
+    acts = [n for n in shown if isinstance(steps[n].entry, Write)]
+    at = first.at if first.at in acts else max(acts, default=first.at)
+    return steps[at] if at < len(steps) else None
+
+
 def event_line(step: Step) -> str:
     """`t=12.001s  rv117  jobset/a       Completed     True → False     by operator`."""
     entry = step.entry

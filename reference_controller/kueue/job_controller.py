@@ -150,6 +150,9 @@ class _Pass:
             return None
         if workload is None:
             return (yield from self._begin())
+        if self.office.rules.leaves_job(is_terminating(self.job)):
+            yield from leave(workload, self.office, is_orphaned=True)
+            return None
         is_over = is_terminating(self.job) and not workload.has_quota
         if workload.is_terminating or is_over:
             if not is_over:

@@ -67,7 +67,8 @@ class _Judge:
         elif not workload.has_quota:
             self._reactivate()
         elif workload.is_evicted:
-            self._release()
+            if not (self._rules.follows_evicted_pods() and self._follow_readiness()):
+                self._release()
         elif not workload.is_active:
             self._evict(self._rules.why_inactive(), "The workload is deactivated")
         elif self._seen.stopped:
@@ -84,12 +85,14 @@ class _Judge:
         """Say which pods are not needed any more: their quota is for others."""
         done = self._seen.integration.done(self._seen.job)
         counts = {
-            each["name"]: self._rules.reclaimable(
-                int(each.get("count", 1)),
-                done.get(each["name"], 0),
-                self._seen.pods_left.get(each["name"], 0),
+            name: self._rules.reclaimable(
+                count,
+                done.get(name, 0),
+                self._seen.pods_left.get(name, 0),
+                count - self._workload.needed[name],
             )
             for each in self._workload.pod_sets
+            for name, count in ((each["name"], int(each.get("count", 1))),)
         }
         found = [{"name": name, "count": count} for name, count in counts.items() if count]
         self._next.status.pop("reclaimablePods", None)
@@ -124,12 +127,7 @@ class _Judge:
         if self._workload.is_(Condition.DEACTIVATION_TARGET):
             self._next.deactivates = True
             return
-        if self._seen.integration.are_pods_ready(self._seen.job):
-            self._set(Condition.PODS_READY, True, Reason.PODS_READY, "All pods are ready or done")
-            return
-        if self._workload.is_(Condition.PODS_READY):
-            message = "Not all pods are ready any more"
-            self._set(Condition.PODS_READY, False, Reason.WAIT_FOR_RECOVERY, message)
+        if self._follow_readiness():
             return
         due_us = self._rules.ready_by_us(self._workload, wait)
         if due_us is None:
@@ -142,6 +140,16 @@ class _Judge:
             self._set(Condition.DEACTIVATION_TARGET, True, Reason.REQUEUING_LIMIT, message)
             return
         self._evict(Reason.PODS_READY_TIMEOUT, "Its pods were not ready in time")
+
+    def _follow_readiness(self) -> bool:
+        """Say that the pods are ready, or not any more; True if there is nothing else to do."""
+        is_ready = self._seen.integration.are_pods_ready(self._seen.job)
+        if is_ready:
+            self._set(Condition.PODS_READY, True, Reason.PODS_READY, "All pods are ready or done")
+        elif self._workload.is_(Condition.PODS_READY):
+            message = "Not all pods are ready any more"
+            self._set(Condition.PODS_READY, False, Reason.WAIT_FOR_RECOVERY, message)
+        return is_ready or self._workload.is_(Condition.PODS_READY)
 
     def _evict(self, reason: str, message: str) -> None:
         if self._rules.counts(reason):

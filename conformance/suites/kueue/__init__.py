@@ -1,7 +1,8 @@
 """Kueue: requeuing of Workloads whose pods are not ready (KEP-1282), and the queues around it.
 
 - `claims`: the normative sentences, each with its checker. Read `claims/requeuing.py` first.
-- `scenarios`: the situations that put them to the test.
+- `scenarios`: the situations that put them to the test; `stories` are plans that tell of bugs that
+  others had.
 - `view`: a history as checkers of Workloads see it: a Workload's states, its admissions, its
   evictions.
 - `judging`: the decorators that make a generator the checker of a claim.

@@ -3,7 +3,8 @@
 Everything is worked out from histories: what pods use, against what Workloads reserve.
 
 - `claims`: the ledger's sentences, each with its checker. Read `claims/holding.py` first.
-- `scenarios`: the cells of the table (kind × way to lose quota × how pods stop), and others.
+- `scenarios`: the cells of the table (kind × way to lose quota × how pods stop), and others;
+  `stories` has plans that tell of bugs that others had.
 - `view`: the ledger: reservations and their pods as step functions.
 - `editions`: the moment of release that each asks for; `cells`, `table`: the table of cells.
 - `judging`: the decorators that make a generator the checker of a claim.

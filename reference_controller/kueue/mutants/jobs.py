@@ -7,13 +7,22 @@ from reference_controller.kueue.rules import Rules
 
 
 @MUTANTS.mutant(Rules.reclaimable, "It gives the quota of pods away that run.", "KQ-065")
-def running_pods_are_reclaimed(self: Rules, count: int, done: int, pods_left: int) -> int:
+def running_pods_are_reclaimed(
+    self: Rules, count: int, done: int, pods_left: int, before: int
+) -> int:
     return max(0, done)
 
 
 @MUTANTS.mutant(Rules.reclaimable, "It keeps the quota of pods that are done.", "KQ-066")
-def no_pod_is_reclaimed(self: Rules, count: int, done: int, pods_left: int) -> int:
+def no_pod_is_reclaimed(self: Rules, count: int, done: int, pods_left: int, before: int) -> int:
     return 0
+
+
+@MUTANTS.mutant(
+    Rules.reclaimable, "It never asks for the quota of a reclaimed pod again.", "QL-001", "KQ-065"
+)
+def reclaimed_pods_stay_so(self: Rules, count: int, done: int, pods_left: int, before: int) -> int:
+    return max(before, Rules.reclaimable(self, count, done, pods_left, before))
 
 
 @MUTANTS.mutant(Rules.waits_unqueued, "Jobs that name no queue run.", "KQ-067")

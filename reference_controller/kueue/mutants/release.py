@@ -41,6 +41,22 @@ def deletion_releases_at_once(self: Rules, is_orphaned: bool, holds: bool, pods_
     return True
 
 
+@MUTANTS.mutant(
+    Rules.leaves_job, "It takes a job that is being deleted for one that is gone.", "QL-001"
+)
+def deleted_jobs_are_gone(self: Rules, is_job_deleted: bool) -> bool:
+    return is_job_deleted
+
+
+@MUTANTS.mutant(
+    Rules.follows_evicted_pods,
+    "It keeps the quota of an evicted Workload whose pods are ready, or done.",
+    "QL-004",
+)
+def readiness_comes_before_release(self: Rules) -> bool:
+    return True
+
+
 @MUTANTS.mutant(Rules.is_released, "It never gives quota back.", "QL-004")
 def quota_is_never_given_back(self: Rules, strategy: str, is_active: bool, pods_left: int) -> bool:
     return False

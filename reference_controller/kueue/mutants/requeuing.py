@@ -8,7 +8,7 @@ from typing import Any
 
 from reference_controller.kueue.config import Requeuing, WaitForPodsReady
 from reference_controller.kueue.mutants.registry import MUTANTS
-from reference_controller.kueue.names import Condition, Reason
+from reference_controller.kueue.names import Condition
 from reference_controller.kueue.rules import Rules
 from reference_controller.kueue.workload import Workload
 from vocabulary.clock import Micros
@@ -67,10 +67,11 @@ def deactivated_ones_wait(self: Rules, workload: Workload) -> bool:
     return not (workload.is_(Condition.QUOTA_RESERVED) or workload.is_finished)
 
 
-@MUTANTS.mutant(Rules.waits, "It never requeues a Workload that was deactivated.", "KQ-036")
+@MUTANTS.mutant(
+    Rules.waits, "It never requeues a Workload that the limit had deactivated.", "KQ-036"
+)
 def reactivated_ones_are_forgotten(self: Rules, workload: Workload) -> bool:
-    was_deactivated = workload.reason(Condition.EVICTED) == Reason.INACTIVE
-    return Rules.waits(self, workload) and not was_deactivated
+    return Rules.waits(self, workload) and not workload.reason(Condition.DEACTIVATION_TARGET)
 
 
 @MUTANTS.mutant(Rules.back_off_us, "Its back-offs double.", "KQ-006")
@@ -110,6 +111,16 @@ def recovery_has_the_first_timeout(
     if wait.recovery_timeout_us == 0:
         return Rules.ready_by_us(self, workload, wait)
     return Rules.ready_by_us(self, workload, replace(wait, recovery_timeout_us=None))
+
+
+@MUTANTS.mutant(
+    Rules.ready_by_us, "It grants a start after a requeue the recoveryTimeout alone.", "KQ-009"
+)
+def starts_are_recoveries(self: Rules, workload: Workload, wait: WaitForPodsReady) -> Micros | None:
+    if not (workload.times_requeued and wait.recovery_timeout_us):
+        return Rules.ready_by_us(self, workload, wait)
+    since_us = max(map(workload.since_us, (Condition.ADMITTED, Condition.PODS_READY)))
+    return since_us + wait.recovery_timeout_us
 
 
 @MUTANTS.mutant(Rules.ready_by_us, "It takes a recoveryTimeout of 0 for none.", "KQ-043")

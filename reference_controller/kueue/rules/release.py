@@ -23,7 +23,18 @@ class ReleaseRules:
         """True if a Workload that is deleted, or whose owner is gone, gives its quota back."""
         return is_orphaned or not holds or pods_left == 0
 
-    def reclaimable(self, count: int, done: int, pods_left: int) -> int:
+    def follows_evicted_pods(self) -> bool:
+        """True if the readiness of the pods of an evicted Workload comes before its release."""
+        return False
+
+    def leaves_job(self, is_job_deleted: bool) -> bool:
+        """True if a Workload is without its job, which is there: one that is being deleted may
+        stay, and its pods, too."""
+        del is_job_deleted
+        return False
+
+    def reclaimable(self, count: int, done: int, pods_left: int, before: int) -> int:
         """How many pods of a pod set need no quota any more, of which so many are `done` by the
-        word of its job."""
+        word of its job, and `before` needed none."""
+        del before
         return max(0, min(done, count - pods_left))

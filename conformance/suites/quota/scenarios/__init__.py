@@ -4,4 +4,5 @@
 - `releases`: releases, and the job that they make room for.
 - `retries`: retries under quota.
 - `shapes`: jobs of other shapes.
+- `stories`: bugs that others had.
 """

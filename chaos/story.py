@@ -1,0 +1,44 @@
+"""The story of a plan: a bug that others had, told by a wrong and a right controller.
+
+The plan's own implementation is the wrong one. A replay runs both, and says whether they are
+convicted and acquitted as told.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from chaos.fields import Name, Span, write_fields
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """The entry of a history that contradicts a claim; where an act is missing, the last one that
+    called for it."""
+
+    at: Span
+    """When, in whole seconds."""
+    shows: Name
+    """A part of its line in reports: `QuotaReserved True → False`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """What others saw, and what each controller shows of it."""
+
+    upstream: Name
+    """The issue in which they speak of it."""
+    tells: Name
+    """What happened, in a sentence."""
+    claim: Name
+    """The claim that the wrong controller violates and the right one keeps."""
+    contradiction: Contradiction
+    """Where the wrong one violates it first."""
+    right: str = "reference"
+    """The right controller."""
+    released: dict[str, str] = field(default_factory=dict)
+    """Profiles of releases that violate the claim, too, each with the edition to judge it by."""
+
+    def to_data(self) -> dict[str, Any]:
+        return write_fields(self)
