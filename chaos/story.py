@@ -1,7 +1,7 @@
-"""The story of a plan: a bug that others had, told by a wrong and a right controller.
+"""The story of a plan: a bug that others had, with a wrong and a right controller.
 
-The plan's own implementation is the wrong one. A replay runs both, and says whether they are
-convicted and acquitted as told.
+The plan's own implementation is the wrong one. A replay runs both, and says whether the wrong one
+is convicted as the story says, and the right one acquitted.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ class Contradiction:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """What others saw, and what each controller shows of it."""
+    """A bug, and the violation that shows it."""
 
     upstream: Name
     """The issue in which they speak of it."""
     tells: Name
-    """What happened, in a sentence."""
+    """The bug in a sentence or two."""
     claim: Name
     """The claim that the wrong controller violates and the right one keeps."""
     contradiction: Contradiction

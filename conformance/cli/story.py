@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def echo_story(story: Story, wrong_name: str, wrong: RunResult, right: RunResult) -> bool:
-    """Print what both controllers show; true if that is as told."""
+    """Print the verdicts on both controllers; true if they are those of the story."""
     typer.echo(f"{story.upstream}\n{story.tells}")
     convicted = verdict_of(wrong, story.claim)
     typer.echo(f"\nwrong controller, {wrong_name}: {story.claim} {convicted.outcome}")
@@ -34,7 +34,7 @@ def echo_story(story: Story, wrong_name: str, wrong: RunResult, right: RunResult
 
 
 def departures_of(story: Story, wrong: RunResult, right: RunResult) -> Iterator[str]:
-    """In what the runs are not as the story tells."""
+    """Sentences about runs that are not as the story has them."""
     step = decisive_step(wrong, verdict_of(wrong, story.claim))
     told = story.contradiction
     if step is None:

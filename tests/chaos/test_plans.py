@@ -169,7 +169,8 @@ BAD = [
     (
         "scenario: s\nfault: []",
         "fault: is not a field here; known fields are scenario, seed, implementation, "
-        "edition, scale, workload, exhaustive, triggers, faults, recorded, story; did you mean faults?",
+        "edition, scale, workload, exhaustive, triggers, faults, recorded, story; "
+        "did you mean faults?",
     ),
     (
         "scenario: s\nseed: -1",
