@@ -192,6 +192,7 @@ class _Pass:
                 WORKLOAD, {**workload.object, "status": step.status}, subresource="status"
             )
             workload = self._took(stored)
+            self.office.metrics.count_write(seen.workload, workload)
         if step.deactivates:
             stored = yield Patch(WORKLOAD, *workload.key, {"spec": {"active": False}})
             workload = self._took(stored)

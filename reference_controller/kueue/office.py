@@ -1,4 +1,4 @@
-"""The settings, decisions and books that the controllers of one process share."""
+"""The settings, decisions, books and metrics that the controllers of one process share."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from reference_controller.kueue.books import Books
 from reference_controller.kueue.config import KueueConfig
 from reference_controller.kueue.integrations import Integration
+from reference_controller.kueue.metrics import Metrics
 from reference_controller.kueue.names import JOB_UID, QUEUE
 from reference_controller.kueue.rules import Rules
 from reference_controller.kueue.workload import Workload
@@ -33,6 +34,7 @@ class Office:
     config: KueueConfig
     rules: Rules
     books: Books
+    metrics: Metrics
 
     def kind_of_owner(self, obj: Object) -> Kind | None:
         """The kind of its controller, if that may be a job."""

@@ -25,6 +25,7 @@ from reference_controller.kueue.integrations.pods import PodGroup, SinglePod
 from reference_controller.kueue.integrations.pytorch_job import PyTorchJob
 from reference_controller.kueue.job_controller import JobController
 from reference_controller.kueue.manifests import MANIFESTS
+from reference_controller.kueue.metrics import Metrics
 from reference_controller.kueue.mutants import MUTANTS
 from reference_controller.kueue.names import KINDS, WORKLOAD
 from reference_controller.kueue.office import Office
@@ -46,9 +47,9 @@ JOBS: Final = (BatchJob(), JobSet(), AppWrapper(), PyTorchJob())
 def _controllers(config: KueueConfig, rules: Rules) -> tuple[Controller, ...]:
     books = Books(rules.waits, partial(rules.rank, requeuing=config.requeuing), rules.held)
     integrations: tuple[Integration, ...] = (*JOBS, SinglePod(), PodGroup(rules))
-    office = Office(integrations, config, rules, books)
+    office = Office(integrations, config, rules, books, Metrics(books))
     jobs = (JobController(each, office) for each in integrations)
-    queues = ClusterQueueController(rules, books), LocalQueueController(rules, books)
+    queues = ClusterQueueController(office), LocalQueueController(office)
     return (WorkloadController(office), *queues, *jobs, Scheduler(office))
 
 

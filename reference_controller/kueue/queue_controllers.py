@@ -10,7 +10,6 @@ from collections.abc import Callable, Generator, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from reference_controller.kueue.amounts import added, quantity
-from reference_controller.kueue.books import Books
 from reference_controller.kueue.names import (
     CLUSTER_QUEUE,
     IN_USE,
@@ -20,8 +19,8 @@ from reference_controller.kueue.names import (
     Condition,
     Reason,
 )
+from reference_controller.kueue.office import Office
 from reference_controller.kueue.quota import ClusterQueue, stop_policy_of, why_inactive
-from reference_controller.kueue.rules import Rules
 from reference_controller.kueue.workload import Usage
 from reference_controller.runtime.controller import Key, key_of
 from reference_controller.shared.conditions import with_condition
@@ -49,9 +48,9 @@ class _QueueController(ABC):
 
     kind: ClassVar[Kind]
 
-    def __init__(self, rules: Rules, books: Books) -> None:
-        self._rules = rules
-        self._books = books
+    def __init__(self, office: Office) -> None:
+        self._rules = office.rules
+        self._books = office.books
         self._writes = OwnWrites()
 
     def use_clock(self, clock: Callable[[], Micros]) -> None:
@@ -98,6 +97,10 @@ class ClusterQueueController(_QueueController):
     kind = CLUSTER_QUEUE
     watches: Final = (CLUSTER_QUEUE, LOCAL_QUEUE, RESOURCE_FLAVOR, WORKLOAD)
 
+    def __init__(self, office: Office) -> None:
+        super().__init__(office)
+        self.metrics = office.metrics
+
     def keys_for(
         self, kind: Kind, obj: Object, old: Object | None, caches: Caches
     ) -> Iterable[Key]:
@@ -124,6 +127,7 @@ class ClusterQueueController(_QueueController):
         lines = [
             key_of(each) for each in local.items if get_path(each, "spec.clusterQueue") == name
         ]
+        self.metrics.lines[name] = lines
         used = self._books.used.get(name, {})
         usage = _by_flavor(used, parsed, with_borrowed=True)
         count = len(self._books.holders.get(name, ()))
@@ -141,6 +145,7 @@ class ClusterQueueController(_QueueController):
         yield from super().reconcile(key, now_us)
         cached = yield from read(CLUSTER_QUEUE, *key, live=False)
         if cached is None:
+            self.metrics.lines.pop(key.name, None)
             return None
         queue = self._writes.later(key, cached)
         known, is_used = finalizers_of(queue), bool(self._books.holders.get(key.name))

@@ -414,7 +414,9 @@ class _Run:
             status["admission"] = admission
         written = {**workload.object, "status": status}
         stored: Object = yield Update(WORKLOAD, written, subresource="status")
-        self.books.take(Workload(stored))
+        after = Workload(stored)
+        self.books.take(after)
+        self.office.metrics.count_write(workload, after)
 
 
 def _version(queue: Object) -> tuple[str, str]:

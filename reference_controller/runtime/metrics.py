@@ -17,7 +17,7 @@ from prometheus_client import (
     disable_created_metrics,
     generate_latest,
 )
-from prometheus_client.core import CounterMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from reference_controller.runtime import http_request
@@ -43,14 +43,14 @@ disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
 class Sample(Protocol):
-    """One of a controller's own counters: its name ends in `_total`."""
+    """One of a controller's own counters, whose name ends in `_total`, or gauges."""
 
     @property
     def name(self) -> str: ...
     @property
     def labels(self) -> Mapping[str, str]: ...
     @property
-    def value(self) -> int: ...
+    def value(self) -> float: ...
 
 
 class Counters(Protocol):
@@ -62,7 +62,7 @@ class Counters(Protocol):
         ...
 
     def samples(self) -> Iterable[Sample]:
-        """All counters, as they stand."""
+        """All counters and gauges, as they stand."""
         ...
 
 
@@ -185,18 +185,19 @@ class Metrics:
 
 
 class _Collector(Collector):
-    """A controller's counters as Prometheus wants them: one family per name."""
+    """A controller's counters and gauges as Prometheus wants them: one family per name."""
 
     def __init__(self, counters: Counters) -> None:
         self._counters = counters
 
     def collect(self) -> Iterator[Metric]:
-        families: dict[str, CounterMetricFamily] = {}
+        families: dict[str, CounterMetricFamily | GaugeMetricFamily] = {}
         for sample in self._counters.samples():
             names = tuple(sample.labels)
             family = families.get(sample.name)
             if family is None:
-                family = CounterMetricFamily(
+                is_counter = sample.name.endswith("_total")
+                family = (CounterMetricFamily if is_counter else GaugeMetricFamily)(
                     sample.name,
                     self._counters.help.get(sample.name, sample.name),
                     labels=names,

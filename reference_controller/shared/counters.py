@@ -10,11 +10,11 @@ Labels: TypeAlias = tuple[tuple[str, str], ...]
 
 
 class Sample(NamedTuple):
-    """One counter with its labels and its value."""
+    """One counter or gauge with its labels and its value."""
 
     name: str
     labels: dict[str, str]
-    value: int
+    value: float
 
 
 class LabelledCounters:

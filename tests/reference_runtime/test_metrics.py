@@ -15,7 +15,7 @@ from vocabulary.requests import Delete, Get, create
 class Counted(NamedTuple):
     name: str
     labels: dict[str, str]
-    value: int
+    value: float
 
 
 class Made:
@@ -39,15 +39,18 @@ def sampled(metrics: Metrics) -> dict[str, float]:
     return {name: float(value) for name, _, value in pairs}
 
 
-def test_a_controllers_own_counters_are_exposed_as_they_stand_at_that_moment() -> None:
+def test_a_controllers_own_counters_and_gauges_are_exposed_as_they_stand_at_that_moment() -> None:
     counters = Made()
     metrics = toy_metrics()
     metrics.add(counters)
     counters.made.append(Counted("toy_made_total", {"kind": "Job"}, 4))
+    counters.made.append(Counted("toy_usage", {"kind": "Job"}, 0.5))
     exposed = metrics.expose().decode()
     assert "# HELP toy_made_total Things made." in exposed
     assert 'toy_made_total{kind="Pod"} 3.0' in exposed
     assert 'toy_made_total{kind="Job"} 4.0' in exposed
+    assert "# TYPE toy_usage gauge" in exposed
+    assert 'toy_usage{kind="Job"} 0.5' in exposed
 
 
 def test_requests_and_reconciles_have_the_names_and_labels_of_controller_runtime() -> None:
