@@ -202,10 +202,11 @@ class LocalQueueController(_QueueController):
         found = yield from read(CLUSTER_QUEUE, "", name, live=False)
         held = [each for each in self._books.holders.get(name, {}).values() if each.queue == key]
         parsed = ClusterQueue(found or {"metadata": {"name": name}}, self._rules)
-        usage = _by_flavor(added(each.usage for each in held), parsed, with_borrowed=False)
+        used = added(map(self._rules.in_use, held))
+        reserved = added(each.usage for each in held)
         return {
-            "flavorsReservation": usage,
-            "flavorUsage": usage,
+            "flavorsReservation": _by_flavor(reserved, parsed, with_borrowed=False),
+            "flavorUsage": _by_flavor(used, parsed, with_borrowed=False),
             "pendingWorkloads": self._pending(key),
             "reservingWorkloads": len(held),
             "admittedWorkloads": len(held),

@@ -34,3 +34,15 @@ STARTED_BY_OTHERS: Final = Decision(
     "A job that others start without quota may run until its controller can have seen it.",
     "no controller can keep an API server from storing it where no webhook is called",
 )
+WHEN_RESERVED: Final = Decision(
+    "L5",
+    "The sums of a queue and a cohort are compared with their quotas when a Workload reserves. A "
+    "quota that is reduced, and pods that are wanted again, make nothing wrong that was reserved.",
+    "no eviction follows from either, so a sum may be above its quota for a while",
+)
+BOUND_OF_GRACE: Final = Decision(
+    "L6",
+    "A Workload within the nominal quota of its queue is admitted within the longest grace period "
+    "of its victims' pods and six reactions, unless a pod outlives its grace period.",
+    "the norm has no bound, and a pod that does not stop is not the controller's",
+)

@@ -21,6 +21,11 @@ def states(sentence: int) -> Source:
     return Source(GUIDE, "AppWrapper States", sentence)
 
 
+def reports(sentence: int) -> Source:
+    """A sentence on what queues show of their quotas."""
+    return Source(GUIDE, "Quota Reporting", sentence)
+
+
 def preemption(sentence: int) -> Source:
     return Source(GUIDE, "Preemption", sentence)
 

@@ -27,7 +27,7 @@ def all_queues_may_lose(self: Rules, is_borrowing: bool) -> bool:
     return True
 
 
-@MUTANTS.mutant(Rules.reclaims, "It reclaims nothing.", "KQ-103")
+@MUTANTS.mutant(Rules.reclaims, "It reclaims nothing.", "KQ-103", "QL-010")
 def nothing_is_reclaimed(
     self: Rules, policy: str, preemptor: int, victim: int, borrows: bool, most_priority: int | None
 ) -> bool:
@@ -58,7 +58,7 @@ def preemptors_do_not_wait(self: Rules, is_pending: bool) -> bool:
     return False
 
 
-@MUTANTS.mutant(Rules.yields, "It admits victims before their preemptors.", "KQ-041")
+@MUTANTS.mutant(Rules.yields, "It admits victims before their preemptors.", "KQ-041", "QL-009")
 def victims_come_back_first(self: Rules, preemptor_waits: bool) -> bool:
     return False
 
@@ -82,3 +82,12 @@ def early_ones_lose_first(
     self: Rules, is_leaving: bool, is_own: bool, priority: int, reserved_at_us: Micros, uid: str
 ) -> tuple[object, ...]:
     return not is_leaving, is_own, priority, reserved_at_us, uid
+
+
+@MUTANTS.mutant(
+    Rules.place_of_victim, "It preempts others in place of those that leave.", "QL-008", "KQ-055"
+)
+def leaving_ones_are_passed(
+    self: Rules, is_leaving: bool, is_own: bool, priority: int, reserved_at_us: Micros, uid: str
+) -> tuple[object, ...]:
+    return is_leaving, is_own, priority, -reserved_at_us, uid

@@ -5,6 +5,8 @@ from __future__ import annotations
 from reference_controller.kueue.mutants.registry import MUTANTS
 from reference_controller.kueue.names import Condition, StopPolicy
 from reference_controller.kueue.rules import Rules
+from reference_controller.kueue.workload import Usage, Workload
+from vocabulary.objects import with_path
 
 
 @MUTANTS.mutant(Rules.admits, "Queues that are stopped admit.", "KQ-044")
@@ -40,3 +42,8 @@ def refused_ones_are_not_counted(self: Rules, active: int, aside: int, asleep: i
 @MUTANTS.mutant(Rules.tells, "It sends no Event of evictions.", "KQ-050")
 def evictions_are_kept_quiet(self: Rules, type_: str) -> bool:
     return type_ in {Condition.ADMITTED, Condition.PREEMPTED}
+
+
+@MUTANTS.mutant(Rules.in_use, "Its LocalQueues show the quota of pods that are done.", "QL-011")
+def done_pods_are_in_use(self: Rules, workload: Workload) -> Usage:
+    return Workload(with_path(workload.object, "status.reclaimablePods", None)).usage

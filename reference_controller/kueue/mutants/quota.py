@@ -89,3 +89,8 @@ def flavors_place_nothing(self: Rules, node_labels: Mapping[str, str]) -> Mappin
 )
 def names_are_enough(self: Rules, owner_uid: str, uid: str) -> bool:
     return True
+
+
+@MUTANTS.mutant(Rules.held, "It counts what evicted Workloads hold as free.", "QL-002", "KQ-047")
+def evicted_ones_hold_nothing(self: Rules, workload: Workload) -> Usage:
+    return {} if workload.is_evicted else workload.usage

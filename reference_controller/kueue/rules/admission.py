@@ -71,6 +71,10 @@ class AdmissionRules:
         """How many wait, as a queue's status shows it."""
         return active + aside + asleep
 
+    def in_use(self, workload: Workload) -> Usage:
+        """The quota of one that holds some, as its LocalQueue shows it."""
+        return workload.usage
+
     def tells(self, type_: str) -> bool:
         """True if an Event is sent for a condition of that type that became True."""
         return type_ in {Condition.ADMITTED, Condition.PREEMPTED, Condition.EVICTED}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+from collections.abc import Iterable
 
 from conformance.norm import Obligations, eventually, in_the_end, met, undecided, violated
 from conformance.norm.claim import Level
@@ -11,6 +11,8 @@ from conformance.suites.kueue.api import STOPPED_REASONS
 from conformance.suites.kueue.judging import claim, claim_of_history
 from conformance.suites.kueue.sources import api, config
 from conformance.suites.kueue.view import KueueHistory, WorkloadRun
+from conformance.suites.kueue.view.standing import Held
+from vocabulary.objects import Object
 from vocabulary.quantities import parse_quantity
 
 
@@ -155,20 +157,27 @@ def queues_tell_the_truth(view: KueueHistory) -> Obligations:
         status = track.at(end.n).get("status") or {}
         shown = {key: int(status.get(key, 0)) for key in ("pendingWorkloads", "reservingWorkloads")}
         expected = {"pendingWorkloads": wanted.waiting, "reservingWorkloads": wanted.holding}
-        held: dict[tuple[str, str], Fraction] = {}
-        for flavor in status.get("flavorsReservation") or ():
-            for each in flavor.get("resources") or ():
-                if parse_quantity(each.get("total", 0)):
-                    held[flavor["name"], each["name"]] = parse_quantity(each["total"])
+        held = amounts_in(status.get("flavorsReservation"))
         if shown == expected and held == wanted.held:
             yield met(end)
         else:
             yield violated(
                 end,
-                f"{when(end)}: {track} shows {shown} and {_text(held)} held; there are {expected} "
-                f"and {_text(wanted.held)}.",
+                f"{when(end)}: {track} shows {shown} and {text_of(held)} held; there are "
+                f"{expected} and {text_of(wanted.held)}.",
             )
 
 
-def _text(held: dict[tuple[str, str], Fraction]) -> str:
-    return ", ".join(f"{value} {name} of {flavor}" for (flavor, name), value in held.items()) or "0"
+def amounts_in(flavors: Iterable[Object] | None, key: str = "total") -> Held:
+    """The amounts of a queue's status that are not 0, by flavor and resource."""
+    found = {
+        (flavor["name"], each["name"]): parse_quantity(each.get(key, 0))
+        for flavor in flavors or ()
+        for each in flavor.get("resources") or ()
+    }
+    return {what: value for what, value in found.items() if value}
+
+
+def text_of(held: Held) -> str:
+    told = ((value, what) for what, value in sorted(held.items()) if value)
+    return ", ".join(f"{value} {name} of {flavor}" for value, (flavor, name) in told) or "0"

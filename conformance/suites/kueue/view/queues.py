@@ -147,7 +147,7 @@ class Queues:
                 each.preemptor == preemptor.track.uid and evicted.n < each.n and each.t <= until_us
                 for each in other.preemptions
             )
-            if state.is_leaving or is_victim:
+            if is_victim or (state.is_leaving and not self._is_kept(state, preemptor, evicted)):
                 leaving.append(state)
         for standing in self.standings_before(run, evicted):
             spec = standing.queues.get(queue)
@@ -161,6 +161,12 @@ class Queues:
             ):
                 return False
         return True
+
+    def _is_kept(self, leaving: Snapshot, preemptor: WorkloadRun, at: Moment) -> bool:
+        """True if the quota of one that leaves is kept for another preemptor, which waits."""
+        other = self.find(leaving.preemptor)
+        waiting = None if other is None or other is preemptor else other.at(at.n)
+        return waiting is not None and waiting.is_active and not waiting.has_reservation
 
     def rival(self, run: WorkloadRun, admission: Snapshot) -> Snapshot | None:
         """An admission in the cohort by another replica, of which the one that admitted this
@@ -369,12 +375,14 @@ class Queues:
 
     def reclaims_from(self, run: WorkloadRun) -> Moment | None:
         """The first moment at which it waits alone, is within the nominal quota of its queue, does
-        not fit since others borrow, and its queue may reclaim from any of them."""
+        not fit since others borrow, of which none leaves, and its queue may reclaim from any."""
         for at in self._moments(run.snapshots[0]):
             if not self.is_candidate(run, at) or not self._is_alone(run, at):
                 continue
             queue, standing = self.queue_of(run, at.n), self.at(at.n)
             if standing.queues[queue].reclaims != "Any" or self.fits(run, at.n):
+                continue
+            if self._any_leaves(standing, queue, at):
                 continue
             if any(
                 standing.is_within_nominal(queue, placed)
@@ -385,13 +393,15 @@ class Queues:
         return None
 
     def preempts_from(self, run: WorkloadRun) -> Moment | None:
-        """The first moment at which it waits alone, does not fit, and would fit into the nominal
-        quota of its queue without those that its queue lets it preempt in the queue."""
+        """The first moment at which it waits alone, does not fit while none leaves, and would fit
+        into the nominal quota of its queue without those that this lets it preempt in it."""
         for at in self._moments(run.snapshots[0]):
             if not self.is_candidate(run, at) or not self._is_alone(run, at):
                 continue
             queue, standing = self.queue_of(run, at.n), self.at(at.n)
             if standing.queues[queue].within == "Never" or self.fits(run, at.n):
+                continue
+            if self._any_leaves(standing, queue, at):
                 continue
             others_borrow = any(
                 standing.held(each.name, what) > standing.nominal(each.name, what)
@@ -411,6 +421,16 @@ class Queues:
             ):
                 return at
         return None
+
+    def _any_leaves(self, standing: Standing, queue: str, at: Moment) -> bool:
+        """True if one that holds quota of the cohort is about to give it back, which may do."""
+        cohort = {each.name for each in standing.cohort(queue)}
+        states = (run.at(at.n) for run in self._workloads)
+        return any(
+            state.is_leaving and state.cluster_queue in cohort
+            for state in states
+            if state is not None and state.has_quota
+        )
 
     def _lower(self, run: WorkloadRun, queue: str, n: int) -> Iterator[Snapshot]:
         """Those that a Workload may preempt in its queue after position n."""
@@ -471,9 +491,7 @@ class Queues:
     def yields(self, run: WorkloadRun, at: Moment) -> bool:
         """True if it was preempted for one that still waits."""
         state = run.at(at.n)
-        preemptor = None if state is None or not state.preemptor else self.find(state.preemptor)
-        waiting = None if preemptor is None else preemptor.at(at.n)
-        return waiting is not None and waiting.is_active and not waiting.has_reservation
+        return state is not None and self._is_kept(state, run, at)
 
     def unready(self, since_us: Micros, until: Moment, but: WorkloadRun) -> WorkloadRun | None:
         """One that was admitted all the time from a time up to a moment, and not ready."""

@@ -1,6 +1,7 @@
 """The situations that put the claims of the ledger to the test.
 
 - `cells`: each cell of the table once.
+- `preemption`: Workloads that give quota back for others, and queues that show it.
 - `releases`: releases, and the job that they make room for.
 - `retries`: retries under quota.
 - `shapes`: jobs of other shapes.

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from conformance.history import History, Track
 from conformance.suites.kueue.view.amounts import Usage, of_pod
+from vocabulary.clock import SECOND, Micros
 from vocabulary.history import Write
 from vocabulary.objects import Object, controller_of, finalizers_of, get_path, is_terminating
 
@@ -33,6 +34,18 @@ class PodSpan:
     @cached_property
     def usage(self) -> Usage:
         return of_pod(self.track.first["spec"])
+
+    @property
+    def grace_us(self) -> Micros:
+        """The grace period that it asks for."""
+        return int(get_path(self.track.first, "spec.terminationGracePeriodSeconds", 30)) * SECOND
+
+    def outlives_grace(self, latency_us: Micros) -> bool:
+        """True if it is terminating, and not gone within its grace period and a while."""
+        removed = self.track.removed
+        if self.deleted is None:
+            return False
+        return removed is None or removed.t > self.deleted.t + self.grace_us + latency_us
 
     def uses_at(self, n: int, *, terminating: bool) -> bool:
         """True if it uses resources after position n; with `terminating` False, one that is
