@@ -58,7 +58,7 @@ WHAT_MUST_BE_CLAIMED = [
     *(f"MLB-{n:03}" for n in range(20, 25)),
     *(f"MLB-{n:03}" for n in range(40, 55)),
     *(f"MLB-{n:03}" for n in range(73, 77)),
-    *(f"QL-{n:03}" for n in (*range(1, 12), 16)),
+    *(f"QL-{n:03}" for n in (*range(1, 12), 14, 15, 16)),
 ]
 SOURCES = {
     "appwrapper": (FAULT_TOLERANCE, MLBATCH_GUIDE),

@@ -21,6 +21,8 @@ GROUP_NAME: Final = f"{GROUP}/pod-group-name"
 """A label of pods that wait together."""
 GROUP_TOTAL: Final = f"{GROUP}/pod-group-total-count"
 """An annotation of these: how many they are."""
+POD_SET: Final = f"{GROUP}/podset"
+"""A label of admitted pods: their pod set."""
 PRIORITY_CLASS: Final = Kind(
     GROUP, VERSION, "WorkloadPriorityClass", "workloadpriorityclasses", namespaced=False
 )

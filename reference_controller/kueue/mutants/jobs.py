@@ -19,7 +19,11 @@ def no_pod_is_reclaimed(self: Rules, count: int, done: int, pods_left: int, befo
 
 
 @MUTANTS.mutant(
-    Rules.reclaimable, "It never asks for the quota of a reclaimed pod again.", "QL-001", "KQ-065"
+    Rules.reclaimable,
+    "It never asks for the quota of a reclaimed pod again.",
+    "QL-015",
+    "QL-001",
+    "KQ-065",
 )
 def reclaimed_pods_stay_so(self: Rules, count: int, done: int, pods_left: int, before: int) -> int:
     return max(before, Rules.reclaimable(self, count, done, pods_left, before))

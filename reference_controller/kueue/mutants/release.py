@@ -78,3 +78,16 @@ def orphans_keep_their_quota(self: Rules, is_orphaned: bool, holds: bool, pods_l
 def long_waits_are_forgotten(self: Rules, workload: Workload, now_us: Micros) -> bool:
     is_old = now_us > workload.created_at_us + 30 * SECOND
     return is_old or Rules.is_in_back_off(self, workload, now_us)
+
+
+@MUTANTS.wrong_rules(
+    "Once it is started again, it waits until it has seen an evicted job run.", "QL-014", "QL-004"
+)
+class EvictionsAreForgotten(Rules):
+    def __init__(self) -> None:
+        super().__init__()
+        self._has_seen = False
+
+    def is_released(self, strategy: str, is_active: bool, pods_left: int) -> bool:
+        self._has_seen = self._has_seen or is_active
+        return self._has_seen and super().is_released(strategy, is_active, pods_left)

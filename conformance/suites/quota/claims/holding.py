@@ -1,18 +1,23 @@
-"""QL-001, 003, 006: nothing runs without quota, and quota is held while pods run."""
+"""QL-001, 003, 006, 015: nothing runs without quota, and quota is held while pods run."""
 
 from __future__ import annotations
 
-from conformance.norm import Obligations, met, undecided, violated
+from collections import Counter
+
+from conformance.history import Moment, Track
+from conformance.norm import Obligations, eventually, met, undecided, violated
 from conformance.norm.words import listed, when
+from conformance.suites.kueue.api import POD_SET
 from conformance.suites.kueue.view import Snapshot
 from conformance.suites.kueue.view.amounts import Usage
 from conformance.suites.quota.decisions import MATRIX, SIGNAL, STARTED_BY_OTHERS, USED
-from conformance.suites.quota.editions import MLBATCH, STRICT
+from conformance.suites.quota.editions import MLBATCH, RELEASED, STRICT
 from conformance.suites.quota.judging import claim, claim_of_history
 from conformance.suites.quota.sources import quotas, release, states
 from conformance.suites.quota.view import Holding, QuotaHistory, Step
 from conformance.suites.quota.view.holding import Cause
 from vocabulary.clock import SECOND
+from vocabulary.objects import get_path, labels_of
 
 
 @claim_of_history(
@@ -116,6 +121,54 @@ def _lost_without_cause(holding: Holding, admitted: Snapshot) -> Snapshot | None
 
 def _is_unready(state: Snapshot) -> bool:
     return state.is_admitted and not state.are_pods_ready
+
+
+@claim(
+    "QL-015",
+    states(3),
+    editions=(STRICT, RELEASED),
+    armed_by="pod set of which pods are said to need no quota any more",
+)
+def reclaimable_pods_are_done(holding: Holding) -> Obligations:
+    """Within one reaction, `status.reclaimablePods` MUST NOT count more pods of a pod set than
+    those that do not run and are not wanted again."""
+    run, job = holding.workload, holding.job
+    if job is None or not any(state.reclaimable for state in run.snapshots):
+        return
+    told = [after for before, after in run.changes if after.reclaimable != before.reclaimable]
+    changes: list[Moment] = [*run.snapshots]
+    changes += [version for pod in job.pods for version in pod.versions]
+    changes += [pod.removed for pod in job.pods if pod.removed is not None]
+    changes.sort(key=lambda at: at.n)
+    moments: list[Moment] = [*told, *(pod.created for pod in job.pods)]
+    for moment in moments:
+        state = run.at(moment.n)
+        if state is None or not (state.has_quota and state.reclaimable):
+            continue
+        later = (each for each in changes if each.n >= moment.n)
+        yield eventually(
+            holding,
+            "a count of reclaimable pods that leaves those which it has",
+            since=moment,
+            within_us=0,
+            happened=next((each for each in later if _leaves_enough(holding, each.n)), None),
+        )
+
+
+def _leaves_enough(holding: Holding, n: int) -> bool:
+    state = holding.workload.at(n)
+    if state is None or not state.has_quota:
+        return True
+    wanted = Counter(map(_pod_set_of, holding.pods_wanted(n)))
+    counts = {each["name"]: int(each.get("count", 1)) for each in state.pod_sets}
+    return all(
+        int(each["count"]) + wanted[each["name"]] <= counts[each["name"]]
+        for each in get_path(state.object, "status.reclaimablePods") or ()
+    )
+
+
+def _pod_set_of(pod: Track) -> str:
+    return labels_of(pod.last).get(POD_SET, "")
 
 
 def _excess(used: Usage, reserved: Usage) -> bool:

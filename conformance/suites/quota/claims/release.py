@@ -1,4 +1,4 @@
-"""QL-004, 005, 007, 016: quota comes back, once, and is offered to others."""
+"""QL-004, 005, 007, 014, 016: quota comes back, once, and is offered to others."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ from conformance.history import Moment
 from conformance.history.tracks import Instant
 from conformance.norm import Obligations, eventually, met, undecided, violated
 from conformance.norm.words import when
+from conformance.suites.quota.claims.holding import (
+    quota_is_held_throughout_retries,
+    release_follows_the_last_pod,
+)
 from conformance.suites.quota.decisions import MATRIX, USED
-from conformance.suites.quota.judging import claim
+from conformance.suites.quota.judging import claim, claim_of_history
 from conformance.suites.quota.sources import quotas, release, states
-from conformance.suites.quota.view import Holding, Loss
+from conformance.suites.quota.view import Holding, Loss, QuotaHistory
 from conformance.suites.quota.view.holding import Cause, reserved
 
 _STEPS = 3
@@ -127,3 +131,27 @@ def orphans_hold_nothing(holding: Holding) -> Obligations:
         steps=_STEPS + 1,
         evidence=(gone,),
     )
+
+
+@claim_of_history("QL-014", release(1), decision=(USED, MATRIX), armed_by="crash of a controller")
+def ledger_outlives_crashes(view: QuotaHistory) -> Obligations:
+    """After a crash of a controller, at whichever of its writes, quota MUST be held, released and
+    offered as without it, and without a user's help."""
+    crashes = [entry.n for entry in view.history.processes if entry.change == "killed"]
+    for holding in view.subjects if crashes else ():
+        for checker in _OUTLIVE_CRASHES:
+            if checker is release_follows_the_last_pod and not holding.holds_until_terminal:
+                continue
+            for found in checker(holding):
+                if max(found.at.n, 0 if found.by is None else found.by.n) > crashes[0]:
+                    yield found
+
+
+_OUTLIVE_CRASHES = (
+    release_follows_the_last_pod,
+    quota_is_held_throughout_retries,
+    no_reservation_leaks,
+    quota_is_given_back_once,
+    freed_quota_is_offered,
+    orphans_hold_nothing,
+)

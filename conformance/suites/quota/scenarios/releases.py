@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chaos.faults import Kill
 from conformance.scenario_type import scenario
 from conformance.suites.kueue.handle import QueuedJob, queue
 from conformance.world import World
@@ -18,6 +19,19 @@ def eviction_makes_room(world: World) -> None:
     second = QueuedJob.of(world, "second", "run 5s")
     world.wait(40 * SECOND)
     first.activate(False)
+    world.until(second.is_finished())
+
+
+@scenario(arms=["QL-014"], kills="evictions-are-forgotten")
+def operator_dies_while_pods_stop(world: World) -> None:
+    """The quota of a Job that is deactivated is released though Kueue is killed meanwhile."""
+    queue(world)
+    first = QueuedJob.of(world, "first", "run forever, stop 20s")
+    world.until(first.is_ready())
+    second = QueuedJob.of(world, "second", "run 5s")
+    first.activate(False)
+    world.wait(5 * SECOND)
+    world.inject(Kill(restart_after=2 * SECOND))
     world.until(second.is_finished())
 
 

@@ -17,7 +17,7 @@ from conformance.suites.kueue.view.job import JobRun
 from conformance.suites.quota.editions import holds_until_terminal
 from conformance.suites.quota.view.pods import PodSpan
 from vocabulary.history import Write
-from vocabulary.objects import controller_of, get_path, is_terminating
+from vocabulary.objects import Object, controller_of, get_path, is_terminating
 from vocabulary.quantities import parse_quantity
 
 if TYPE_CHECKING:
@@ -127,6 +127,11 @@ class Holding(ObjectRun):
                 for name, value in pod.usage.items():
                     total[name] = total.get(name, Fraction(0)) + value
         return total
+
+    def pods_wanted(self, n: int) -> list[Track]:
+        """Its pods after position n, bound or not, that are not terminal and not gated."""
+        pods = () if self.job is None else self.job.pods
+        return [pod for pod in pods if pod.exists_at(n) and _is_wanted(pod.at(n))]
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
@@ -254,6 +259,11 @@ def reserved(state: Snapshot) -> Usage:
             part = parse_quantity(value) * left / count if count else Fraction(0)
             total[name] = total.get(name, Fraction(0)) + part
     return total
+
+
+def _is_wanted(pod: Object) -> bool:
+    is_over = get_path(pod, "status.phase") in ("Succeeded", "Failed")
+    return not (is_over or get_path(pod, "spec.schedulingGates"))
 
 
 def _ends(version: Write) -> Iterator[tuple[Cause, Moment]]:
