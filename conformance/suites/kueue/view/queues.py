@@ -138,13 +138,17 @@ class Queues:
         others that are evicted for it, or leave anyway, have given their quota back."""
         queue = self.queue_of(preemptor, evicted.n)
         until_us = evicted.t + run.operator.timing.latency_us
+        admitted = preemptor.next(evicted, lambda each: each.has_reservation)
+        until = self._history.end.n if admitted is None else admitted.n
         leaving = []
         for other in self._workloads:
             state = other.at(evicted.n)
             if other is run or state is None or not state.has_quota:
                 continue
             is_victim = any(
-                each.preemptor == preemptor.track.uid and evicted.n < each.n and each.t <= until_us
+                each.preemptor == preemptor.track.uid
+                and evicted.n < each.n < until
+                and each.t <= until_us
                 for each in other.preemptions
             )
             if is_victim or (state.is_leaving and not self._is_kept(state, preemptor, evicted)):
