@@ -28,8 +28,14 @@ class Wanted:
     """The contents that the status of a queue has to have."""
 
     waiting: int = 0
+    backing_off: int = 0
+    """Those of the waiting that are in their back-off: they may be left out."""
     holding: int = 0
     held: Held = field(default_factory=dict)
+
+    def may_show(self, pending: int) -> bool:
+        """True if so many may be shown as pending."""
+        return self.waiting - self.backing_off <= pending <= self.waiting
 
     def add(self, state: Snapshot) -> None:
         self.holding += 1
@@ -310,6 +316,7 @@ class Queues:
                     found.add(state)
                 elif mine and state.is_active and not (state.is_finished or state.is_terminating):
                     found.waiting += not state.has_reservation
+                    found.backing_off += state.requeue_at_us is not None and state.is_evicted
             yield track, found
 
     def _tracks_of(self, run: WorkloadRun, n: int) -> tuple[Track | None, Track | None]:

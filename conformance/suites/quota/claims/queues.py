@@ -155,8 +155,9 @@ def queues_show_the_ledger(view: QuotaHistory) -> Obligations:
                 f"{when(end)}: {track} shows {text_of(shown[each])} {each}; it is "
                 f"{text_of(expected[each])}.",
             )
-        counts = [wanted.holding, wanted.holding, wanted.waiting]
-        if told != counts:
+        *holding, pending = told
+        if holding != [wanted.holding, wanted.holding] or not wanted.may_show(pending):
+            counts = [wanted.holding, wanted.holding, wanted.waiting]
             yield violated(
                 end, f"{when(end)}: {track} shows {told} {listed(_COUNTS)}; there are {counts}."
             )
