@@ -6,13 +6,7 @@ from chaos.choice import PodChoice
 from chaos.faults import KillPod
 from conformance.handle import Condition
 from conformance.scenario_type import scenario
-from conformance.suites.kueue.handle import (
-    QueuedJob,
-    QueuedJobSet,
-    job,
-    job_set,
-    queue,
-)
+from conformance.suites.kueue.handle import QueuedJob, job, queue
 from conformance.world import World
 from vocabulary.clock import SECOND
 from vocabulary.kinds import POD
@@ -35,22 +29,6 @@ def pod_of_a_job_is_replaced(world: World) -> None:
     world.until(its.is_finished())
     world.until(other.is_finished())
     world.wait(10 * SECOND)
-
-
-@scenario(arms=["QL-015"], kills="reclaimed-pods-stay-so", roles=("kueue", "jobset"))
-def done_part_is_wanted_again(world: World) -> None:
-    """The quota of a Job of a JobSet that is done is another one's until the JobSet restarts."""
-    queue(world, quota={"cpu": "2"})
-    made = with_path(job_set("a", 2), "spec.failurePolicy", {"maxRestarts": 1})
-    its = QueuedJobSet.submit(world, made, "run forever")
-    world.until(its.is_ready())
-    world.inject(KillPod(pod=PodChoice(owner="a-workers-0"), exit_code=0))
-    other = QueuedJob.of(world, "other", "run 20s")
-    world.until(other.is_finished())
-    world.inject(KillPod(pod=PodChoice(owner="a-workers-1"), exit_code=1))
-    world.until(Condition("all run again", lambda: its.state.reclaimable == 0))
-    world.until(its.is_ready())
-    world.wait(30 * SECOND)
 
 
 def _is_whole(world: World) -> Condition:

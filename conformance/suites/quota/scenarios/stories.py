@@ -52,7 +52,7 @@ def job_set_is_not_ready_again(world: World) -> None:
 
 
 @scenario(
-    arms=["QL-001", "QL-005"],
+    arms=["QL-001", "QL-005", "QL-015"],
     kills="reclaimed-pods-stay-so",
     roles=("kueue", "jobset"),
 )
