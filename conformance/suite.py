@@ -62,6 +62,8 @@ _CONTROLLERS: Final = frozenset(
     }
 )
 """Those of the cluster's own: no suite has the name of one, either."""
+AUDIT_LOG: Final = "audit-log"
+"""The suite in the scenario's id of a recorded audit log: it is of none."""
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
 _PARTS: Final = ("claims", "faults", "scenarios")
 _INSTALLED: Final = EntryPoints("assay.suites", "suite")
@@ -339,10 +341,12 @@ def of_scenario(scenario: str) -> Suite:
 
 def judged_on(scenario: str, roles: Iterable[str]) -> Iterator[Suite]:
     """The suites whose claims are judged on a run: the scenario's, those of its operators, and
-    those that are judged with one of these."""
-    ran = {scenario.partition("/")[0], *roles}
+    those that are judged with one of these; on an audit log, all that its operators suffice for."""
+    of = scenario.partition("/")[0]
+    ran = {of, *roles}
     for suite in load().values():
-        if suite.name in ran or not ran.isdisjoint(suite.judged_with):
+        is_of_log = of == AUDIT_LOG and suite.roles and ran.issuperset(suite.roles)
+        if suite.name in ran or not ran.isdisjoint(suite.judged_with) or is_of_log:
             yield suite
 
 

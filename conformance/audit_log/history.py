@@ -1,7 +1,8 @@
 """An audit log as a history: what it shows in order, and what it does not show in words.
 
 Commits stand in the order of their resourceVersions, all others where their time falls. Only
-the namespaces in which objects of the operator's kinds were written are taken over, and the nodes.
+the operator's kinds, the namespaces in which objects of them were written, and the nodes are taken
+over.
 The operator is that of the suite of whose kinds its user wrote the status. An object that
 was there before the log began is left out: half a life can be judged by no claim.
 """
@@ -29,7 +30,7 @@ from conformance.audit_log.commits import (
 )
 from conformance.audit_log.events import AuditLogError, Event, Log, Status
 from conformance.recorded_objects import recorded
-from conformance.suite import ACTORS, Suite
+from conformance.suite import ACTORS, AUDIT_LOG, Suite
 from vocabulary.clock import Micros
 from vocabulary.errors import kept_message
 from vocabulary.history import (
@@ -44,7 +45,7 @@ from vocabulary.history import (
     role_of,
 )
 from vocabulary.kinds import kind_of, known_kinds
-from vocabulary.objects import meta, uid_of
+from vocabulary.objects import meta, owner_references, uid_of
 
 NOT_FOLLOWED: Final = frozenset(
     {
@@ -81,6 +82,8 @@ class Recorded(NamedTuple):
     a state that seems to last may have been left in a version that is missing."""
     remarks: tuple[str, ...]
     """Other remarks for readers."""
+    unseen: tuple[str, ...]
+    """The resources whose objects the log lacks."""
 
 
 def to_history(
@@ -98,13 +101,19 @@ def to_history(
     suite = _suite_of(log.events, name, operator_user)
     resources = _resources_of(suite)
     namespaces = {event.reference.namespace for event in log.events if event.resource in resources}
-    events = in_order([event for event in log.events if _is_followed(event, namespaces)])
+    followed = [event for event in log.events if _is_followed(event, namespaces, resources)]
+    events = in_order(followed)
     conversion = _Conversion(
         suite.name, operator_user, events[0].received_us, resources, _kinds(log.events)
     )
     for event in events:
         conversion.take(event)
-    gaps = [*conversion.gaps(), *_silent_kubelets(events)]
+    unwritten = _unwritten(log.events, suite)
+    gaps = [
+        *conversion.gaps(),
+        *_silent_kubelets(events),
+        *(f"No write of {each} is in the log." for each in unwritten if each != "pods"),
+    ]
     people = {e.user.username: e.user for e in events if not e.user.username.startswith("system:")}
     users = {
         actor_of_person(who): {"username": user.username, **({"uid": user.uid} if user.uid else {})}
@@ -117,7 +126,7 @@ def to_history(
         facts=OperatorFacts(detection_latency_us=detection_latency_us),
     )
     header = Header(
-        scenario=f"audit-log/{name}",
+        scenario=f"{AUDIT_LOG}/{name}",
         seed=0,
         cluster="recorded",
         clock="wall",
@@ -127,7 +136,9 @@ def to_history(
         operators={suite.name: operator},
         facts=WorldFacts(users=users),
     )
-    return Recorded(header, conversion.entries(), tuple(gaps), tuple(conversion.remarks()))
+    unseen = sorted({*unwritten, *conversion.unseen})
+    remarks = tuple(conversion.remarks())
+    return Recorded(header, conversion.entries(), tuple(gaps), remarks, tuple(unseen))
 
 
 def _resources_of(suite: Suite) -> frozenset[str]:
@@ -145,13 +156,6 @@ def _suite_of(events: Sequence[Event], name: str, operator_user: str) -> Suite:
         raise AuditLogError(
             f"{name}: no write of {' or '.join(sorted(by_resource))} is in it; is it the log of "
             "the cluster's API server, and does its policy record them?"
-        )
-    if not any(event.response_object for event in about):
-        levels = ", ".join(sorted({event.level for event in about}))
-        resources = " and ".join(sorted({event.resource for event in about}))
-        raise AuditLogError(
-            f"{name}: says that {resources} were written but not what (level {levels}); "
-            "record them, their pods and their components at level RequestResponse"
         )
     of_status = [event for event in about if event.reference.subresource]
     for event in of_status:
@@ -172,12 +176,13 @@ def actor_of_person(username: str) -> str:
     return f"user:{username}" if role_of(username) in taken else username
 
 
-def _is_followed(event: Event, namespaces: set[str]) -> bool:
-    if event.resource == "nodes":
+def _is_followed(event: Event, namespaces: set[str], resources: Container[str]) -> bool:
+    if event.resource == "nodes" or event.resource in resources:
         return True
     if event.resource == "namespaces":
         return event.reference.name in namespaces
-    return event.reference.namespace in namespaces and event.resource not in NOT_FOLLOWED
+    is_near = event.reference.namespace and event.reference.namespace in namespaces
+    return bool(is_near) and event.resource not in NOT_FOLLOWED
 
 
 def in_order(events: Sequence[Event]) -> list[Event]:
@@ -237,11 +242,14 @@ class _Conversion:
         self._left_out: Counter[str] = Counter()
         self._blind: Counter[str] = Counter()
         self._missed: set[str] = set()
+        self.unseen: set[str] = set()
+        """The resources of which a write does not show what it changed."""
 
     def take(self, event: Event) -> None:
         self._now_us = max(self._now_us, event.received_us - self._began_us)
         if is_blind(event):
             self._blind[f"{event.resource} ({event.level})"] += 1
+            self.unseen.add(event.resource)
         if event.resource in self._resources:
             self._look_for_gap(event)
         effects = list(effects_of(event, self._stored))
@@ -362,6 +370,20 @@ def _silent_kubelets(events: Iterable[Event]) -> Iterator[str]:
         yield "No write of a pod is in the log."
     elif is_bound and not any(event.reference.subresource == "status" for event in pods):
         yield "What kubelets write of pods is not in the log."
+
+
+def _unwritten(events: Sequence[Event], suite: Suite) -> list[str]:
+    """The resources of pods, and of the owners of the operators' objects, that are not written
+    in the log."""
+    resources = _resources_of(suite)
+    by_kind = {(k.api_version, k.kind): f"{k.plural}.{k.group}".rstrip(".") for k in known_kinds()}
+    owners = {
+        by_kind.get((each["apiVersion"], each["kind"]), "")
+        for event in events
+        if event.resource in resources
+        for each in owner_references(event.response_object or {})
+    }
+    return sorted({"pods", *filter(None, owners)} - {event.resource for event in events})
 
 
 def _kinds(events: Iterable[Event]) -> dict[str, str]:

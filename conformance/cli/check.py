@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -122,13 +122,32 @@ def _show(found: Recording, verdicts: Sequence[Verdict], *, show_all: bool) -> N
 
     for line in verdict_lines(all_claims(), verdicts, show_all=show_all):
         typer.echo(line)
+    if found.gaps and not any(verdict.armed for verdict in verdicts):
+        typer.echo("? inconclusive: no claim can be evaluated with what the log lacks")
     for broken in by_entry(verdicts):
         echo_block(broken, found.run)
     echo_checker_errors(found.run.scenario, verdicts)
     for note in (*found.gaps, *found.remarks):
         typer.echo(f"note: {printable(note)}")
+    if found.unseen:
+        typer.echo("to evaluate them, put these lines first in the rules of the audit policy:")
+        for line in _policy(found.unseen):
+            typer.echo(line)
     if found.run.error:
         typer.echo(f"note: {printable(found.run.error)}; what is missing could change any verdict")
+
+
+def _policy(resources: Iterable[str]) -> Iterator[str]:
+    """A rule of an audit policy that records what becomes of these resources (`jobs.batch`)."""
+    yield "  - level: RequestResponse"
+    yield "    omitStages: [RequestReceived]"
+    yield "    verbs: [create, update, patch, delete, deletecollection]"
+    yield "    resources:"
+    for resource in resources:
+        plural, _, group = resource.partition(".")
+        of = ("binding", "eviction", "status") if resource == "pods" else ("status",)
+        names = ", ".join([plural, *(f"{plural}/{each}" for each in of)])
+        yield f'    - {{group: "{group}", resources: [{names}]}}'
 
 
 def _write_page(page: Path, found: Recording, verdicts: Sequence[Verdict]) -> None:

@@ -24,6 +24,8 @@ class Recording(NamedTuple):
     gaps: Sequence[str] = ()
     """Its internal gaps, as sentences."""
     remarks: Sequence[str] = ()
+    unseen: Sequence[str] = ()
+    """The resources whose objects an audit log lacks."""
 
     @property
     def is_whole(self) -> bool:
@@ -82,9 +84,10 @@ def of_audit_logs(
     if cut and len(logs) > 1:
         gaps.append("Of several logs one was cut short: what the others go on with has a gap.")
     header = _in_edition(found.header, edition)
+    remarks += _editions(header)
     run = _as_run(f"Audit log {name}", header, found.entries, error)
     command = " ".join(["assay check", *(f"--audit-log {log}" for log in logs)])
-    return Recording(run, command, gaps, remarks)
+    return Recording(run, command, gaps, remarks, found.unseen)
 
 
 def _in_edition(header: Header, edition: str) -> Header:
@@ -101,6 +104,20 @@ def _in_edition(header: Header, edition: str) -> Header:
         raise BadInputError(f"--edition: {error}") from error
     editions = of_run(header.scenario, header.operators, edition)
     return msgspec.structs.replace(header, editions=editions)
+
+
+def _editions(header: Header) -> list[str]:
+    """A remark on the editions that decide, where there are several."""
+    from conformance.editions import of_run, told_by
+    from conformance.suite import load
+
+    by_suite = {**of_run(header.scenario, header.operators, ""), **told_by(header)}
+    chosen = [
+        f"{name} {edition} (there are {', '.join(load()[name].editions)})"
+        for name, edition in by_suite.items()
+        if len(load()[name].editions) > 1
+    ]
+    return [f"evaluated by the editions {'; '.join(chosen)}; see --edition"] if chosen else []
 
 
 def _doubted(verdict: Verdict) -> Verdict:

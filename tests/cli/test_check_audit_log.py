@@ -117,16 +117,6 @@ def test_a_log_of_several_that_is_cut_short_leaves_a_gap(assay: Assay, tmp_path:
 
 
 BAD_LOGS: dict[str, tuple[Callable[[list[Event]], list[Any]], str]] = {
-    "of metadata only": (
-        lambda events: [
-            {
-                **{k: v for k, v in e.items() if k not in ("requestObject", "responseObject")},
-                "level": "Metadata",
-            }
-            for e in events
-        ],
-        "not what (level Metadata); record them",
-    ),
     "of another version": (
         lambda events: [{**events[0], "apiVersion": "audit.k8s.io/v1beta1"}],
         "line 1 is Event of audit.k8s.io/v1beta1, expected Event of audit.k8s.io/v1",

@@ -26,6 +26,8 @@ def quota_of_its_queue(run: WorkloadRun) -> Obligations:
         seen_us = run.operator.timing.seen_us(admission.t)
         if queue == admission.cluster_queue or not run.queues.is_steady(seen_us, admission):
             yield met(admission)
+        elif not run.queues.knows_queue_of(run, admission.n):
+            yield undecided(admission, "the history does not show its LocalQueue")
         else:
             yield violated(
                 admission,

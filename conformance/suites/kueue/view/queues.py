@@ -545,6 +545,10 @@ class Queues:
         local = self._local.get((run.track.namespace, self._name_of_local(run, n)))
         return "" if local is None else str(get_path(local.at(n), "spec.clusterQueue", ""))
 
+    def knows_queue_of(self, run: WorkloadRun, n: int) -> bool:
+        """True if its LocalQueue is in the history, which may have begun later than that."""
+        return (run.track.namespace, self._name_of_local(run, n)) in self._local
+
     def _moments(self, since: Moment) -> Iterator[Moment]:
         """The moment itself, and all later ones at which a Workload changed."""
         yield since
