@@ -52,7 +52,7 @@ class _Judge:
         self._workload = seen.workload
         self._config = config
         self._rules = rules
-        self._next = Next(dict(seen.workload.object.get("status") or {}))
+        self._next = Next(dict(rules.keeps(seen.workload)))
 
     def run(self) -> Next:
         workload = self._workload

@@ -40,7 +40,7 @@ OF_KUEUE = (
     *(60, 61, 62, 63, 64, 65, 66, 67, 68),
     *(101, 102, 103, 105, 108),
     *(110, 111, 112, 113, 114, 115, 116, 117, 118),
-    *(201, 202, 206),
+    *(201, 202, 203, 204, 206, 207),
 )
 WHAT_MUST_BE_CLAIMED = [
     *(f"AW-{n:03}" for n in range(1, 8)),
@@ -58,7 +58,7 @@ WHAT_MUST_BE_CLAIMED = [
     *(f"MLB-{n:03}" for n in range(20, 25)),
     *(f"MLB-{n:03}" for n in range(40, 55)),
     *(f"MLB-{n:03}" for n in range(73, 77)),
-    *(f"QL-{n:03}" for n in (*range(1, 12), 14, 15, 16)),
+    *(f"QL-{n:03}" for n in (*range(1, 13), 14, 15, 16)),
 ]
 SOURCES = {
     "appwrapper": (FAULT_TOLERANCE, MLBATCH_GUIDE),

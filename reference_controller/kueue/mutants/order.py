@@ -55,7 +55,7 @@ def strict_queues_are_passed(self: Rules, is_strict: bool, in_back_off: bool) ->
     return False
 
 
-@MUTANTS.mutant(Rules.blocks_queue, "The head of every queue blocks it.", "KQ-112")
+@MUTANTS.mutant(Rules.blocks_queue, "The head of every queue blocks it.", "KQ-112", "KQ-207")
 def heads_block(self: Rules, is_strict: bool, in_back_off: bool) -> bool:
     return not in_back_off
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from reference_controller.kueue.flavors import Mode
 from reference_controller.kueue.mutants.registry import MUTANTS
@@ -94,3 +95,12 @@ def names_are_enough(self: Rules, owner_uid: str, uid: str) -> bool:
 @MUTANTS.mutant(Rules.held, "It counts what evicted Workloads hold as free.", "QL-002", "KQ-047")
 def evicted_ones_hold_nothing(self: Rules, workload: Workload) -> Usage:
     return {} if workload.is_evicted else workload.usage
+
+
+@MUTANTS.mutant(Rules.keeps, "It takes pod sets that are done out of the admission, too.", "QL-005")
+def done_ones_are_not_admitted(self: Rules, workload: Workload) -> Mapping[str, Any]:
+    status = Rules.keeps(self, workload)
+    assigned = workload.admission.get("podSetAssignments", ())
+    left = [each for each in assigned if workload.needed[each["name"]]]
+    path = "admission.podSetAssignments"
+    return status if len(left) == len(assigned) else with_path(status, path, left)

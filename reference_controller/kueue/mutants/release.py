@@ -19,9 +19,16 @@ def pods_are_always_awaited(self: Rules, strategy: str, is_active: bool, pods_le
     return not is_active and pods_left == 0
 
 
-@MUTANTS.mutant(Rules.is_released, "It does not ask the job.", "KQ-108")
+@MUTANTS.mutant(Rules.is_released, "It does not ask the job.", "KQ-108", "KQ-204")
 def job_is_not_asked(self: Rules, strategy: str, is_active: bool, pods_left: int) -> bool:
     return strategy != Release.ON_TERMINAL or pods_left == 0
+
+
+@MUTANTS.mutant(
+    Rules.has_finished, "It holds the quota of a job that has succeeded for its pods.", "KQ-203"
+)
+def success_waits_for_pods(self: Rules, success: bool, holds: bool, pods_left: int) -> bool:
+    return not holds or pods_left == 0
 
 
 @MUTANTS.mutant(Rules.is_released, "It never releases what is to be terminal.", "KQ-206")

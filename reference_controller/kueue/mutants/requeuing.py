@@ -87,7 +87,10 @@ def third_back_off_never_ends(self: Rules, workload: Workload, now_us: Micros) -
 
 
 @MUTANTS.mutant(
-    Rules.ready_by_us, "It evicts a Workload as soon as its pods are not ready any more.", "QL-006"
+    Rules.ready_by_us,
+    "It evicts a Workload as soon as its pods are not ready any more.",
+    "QL-006",
+    "QL-012",
 )
 def lost_readiness_evicts_at_once(
     self: Rules, workload: Workload, wait: WaitForPodsReady
@@ -142,3 +145,11 @@ def requeue_at_is_forgotten(
 @MUTANTS.mutant(Rules.is_at_limit, "It deactivates after five requeues, without a limit.", "KQ-038")
 def long_requeuing_deactivates(self: Rules, requeued: int, limit: int | None) -> bool:
     return Rules.is_at_limit(self, requeued, 5 if limit is None else limit)
+
+
+@MUTANTS.mutant(Rules.keeps, "It drops the requeueAt of those that are admitted again.", "KQ-011")
+def requeue_at_is_dropped(self: Rules, workload: Workload) -> Mapping[str, Any]:
+    status = Rules.keeps(self, workload)
+    is_back = workload.is_admitted and not workload.is_evicted and "requeueState" in status
+    state = {"count": workload.times_requeued}
+    return {**status, "requeueState": state} if is_back else status

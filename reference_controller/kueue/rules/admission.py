@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from reference_controller.kueue.books import Rank
 from reference_controller.kueue.names import Condition, StopPolicy
@@ -19,6 +20,11 @@ class AdmissionRules:
     def held(self, workload: Workload) -> Usage:
         """The quota that a Workload holds."""
         return workload.usage
+
+    def keeps(self, workload: Workload) -> Mapping[str, Any]:
+        """The status of a Workload, before anything new is said in it."""
+        found: Mapping[str, Any] = workload.object.get("status") or {}
+        return found
 
     def node_selector(self, node_labels: Mapping[str, str]) -> Mapping[str, str]:
         """The node selector of pods that have quota of a flavor with these nodeLabels."""

@@ -1,4 +1,4 @@
-"""KQ-108, 201, 202, 206: when quota goes back."""
+"""KQ-108, 201 to 204, 206, 207: when quota goes back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from conformance.suites.kueue.decisions import PODS_THEMSELVES
 from conformance.suites.kueue.judging import claim
 from conformance.suites.kueue.sources import guide, release
 from conformance.suites.kueue.view import WorkloadRun
-from vocabulary.objects import condition_status
+from vocabulary.objects import condition_status, is_terminating
 
 
 @claim("KQ-108", guide("Failure handling", 1), armed_by="release of an evicted AppWrapper's quota")
@@ -81,6 +81,85 @@ def quota_is_released_on_the_signal(run: WorkloadRun) -> Obligations:
                 steps=2,
                 evidence=(evicted,),
             )
+
+
+@claim(
+    "KQ-203",
+    release(4),
+    level=Level.DERIVED,
+    armed_by="success of a job that holds quota",
+)
+def success_releases_at_once(run: WorkloadRun) -> Obligations:
+    """Under either strategy, the quota of a job that has succeeded MUST be released at once, even
+    while pods are terminating."""
+    succeeded = None if run.job is None else run.job.succeeded
+    state = None if succeeded is None else run.at(succeeded.n)
+    if succeeded is None or state is None or not state.has_quota or state.is_leaving:
+        return
+    yield eventually(
+        run,
+        "the release of its quota after its success",
+        since=succeeded,
+        within_us=0,
+        happened=run.next(succeeded, lambda each: not each.has_quota) or run.track.removed,
+        steps=2,
+    )
+
+
+@claim(
+    "KQ-204",
+    release(5),
+    level=Level.DERIVED,
+    decision=PODS_THEMSELVES,
+    armed_by="release of an evicted Workload's quota",
+)
+def released_ones_do_not_run(run: WorkloadRun) -> Obligations:
+    """When the quota of an evicted Workload is released, since its job is not active, none of its
+    pods MUST run that is not terminating."""
+    for before, after in run.releases:
+        if run.job is None:
+            continue
+        seen_us = run.operator.timing.seen_us(after.t)
+        left = [pod for pod in run.job.pods_left(after.n) if pod.created.t <= seen_us]
+        running = [pod for pod in left if not is_terminating(pod.at(after.n))]
+        if running:
+            yield violated(
+                after,
+                f"{when(after)}: the quota of {run.job} is given back, and {running[0]} runs and "
+                "is not terminating.",
+                before,
+            )
+        else:
+            yield met(after)
+
+
+@claim(
+    "KQ-207",
+    release(6),
+    level=Level.DERIVED,
+    armed_by="Workload that others could make room for, while another one awaits its victims",
+)
+def preemptions_go_side_by_side(run: WorkloadRun) -> Obligations:
+    """Under OnTerminal, a Workload MUST have another one preempted, or be admitted, while the first
+    in its queue waits for the pods of its victims, if there is one that may be preempted for it
+    and is enough."""
+    since = run.queues.preempts_beside(run)
+    if since is None or run.strategy != ON_TERMINAL:
+        return
+    victims = [each for each in run.queues.preempted if each.preemptor == run.track.uid]
+    yield eventually(
+        run,
+        "the eviction of one that is enough",
+        since=since,
+        within_us=0,
+        happened=min(
+            filter(None, (*victims, run.next(since, lambda each: each.has_reservation))),
+            key=lambda each: each.n,
+            default=None,
+        ),
+        unless=run.overtaken(since),
+        steps=2,
+    )
 
 
 @claim(

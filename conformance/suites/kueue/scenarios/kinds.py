@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from chaos.choice import PodChoice
+from chaos.faults import KillPod
 from conformance.scenario_type import scenario
 from conformance.suites.kueue.api import QUEUE_LABEL
 from conformance.suites.kueue.handle import (
@@ -36,7 +38,7 @@ def on_terminal(*frameworks: str) -> dict[str, Any]:
 
 
 @scenario(
-    arms=["KQ-201", "KQ-206"],
+    arms=["KQ-201", "KQ-204", "KQ-206"],
     kills="strategy-is-ignored",
     config=on_terminal("batch/job"),
 )
@@ -69,6 +71,24 @@ def job_set_is_never_ready(world: World) -> None:
     world.until(second.is_finished())
     first.delete()
     world.wait(30 * SECOND)
+
+
+@scenario(
+    arms=["KQ-203"],
+    kills="success-waits-for-pods",
+    roles=("kueue", "jobset"),
+    config={"kueue": on_terminal("jobset.x-k8s.io/jobset")},
+)
+def job_set_succeeds_while_pods_stop(world: World) -> None:
+    """A JobSet that has succeeded with its first Job gives its quota back while the pod of the
+    other one stops."""
+    queue(world, quota={"cpu": "2"})
+    made = with_path(job_set("a", 2), "spec.successPolicy", {"operator": "Any"})
+    its = QueuedJobSet.submit(world, made, "run forever, stop 20s")
+    world.until(its.is_ready())
+    other = QueuedJob.of(world, "b", "run 10s", cpu=2)
+    world.inject(KillPod(pod=PodChoice(owner="a-workers-0"), exit_code=0))
+    world.until(its.is_finished() & other.is_finished())
 
 
 @scenario(

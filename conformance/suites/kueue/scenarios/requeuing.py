@@ -21,7 +21,7 @@ def requeues(limit: int | None = None, timestamp: str = "Eviction") -> dict[str,
 
 
 @scenario(
-    arms=["KQ-006", "KQ-010", "KQ-012", "KQ-014", "KQ-016"],
+    arms=["KQ-006", "KQ-010", "KQ-012", "KQ-014", "KQ-016", "KQ-204"],
     kills="back-off-is-not-awaited",
     config=requeues(),
 )

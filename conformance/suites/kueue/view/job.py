@@ -82,6 +82,11 @@ class JobRun:
                 return version
         return None
 
+    @property
+    def succeeded(self) -> Moment | None:
+        """The first moment at which it says that it has succeeded."""
+        return next((each for each in self.track.versions if _has_succeeded(each.object)), None)
+
     def stopped(self, since: Moment) -> Moment | None:
         """The first moment from one on at which it is suspended, or gone."""
         if get_path(self.track.at(since.n), "spec.suspend"):
@@ -134,6 +139,12 @@ def says_inactive(kind: str, job: Object) -> bool:
     counts += [each.get("active", 0) for each in statuses.values()]
     counts += [each.get("active", 0) for each in get_path(job, "status.replicatedJobsStatus") or ()]
     return bool(is_asked) and not any(counts)
+
+
+def _has_succeeded(job: Object | None) -> bool:
+    if get_path(job or {}, "status.phase") == "Succeeded":
+        return True
+    return any(condition_status(job or {}, type_) == "True" for type_ in ("Complete", "Completed"))
 
 
 def _is_bound(pod: Object) -> bool:

@@ -433,6 +433,30 @@ class Queues:
                 return at
         return None
 
+    def preempts_beside(self, run: WorkloadRun) -> Moment | None:
+        """The first moment at which it waits beside one other of its queue, whose victims have not
+        given their quota back, and one that it may preempt holds as much as it needs."""
+        for at in self._moments(run.snapshots[0]):
+            if not self.is_candidate(run, at):
+                continue
+            queue, standing = self.queue_of(run, at.n), self.at(at.n)
+            waiting = [other for other in self.others(run) if self.is_candidate(other, at)]
+            if len(waiting) != 1 or standing.queues[queue].is_strict or self.fits(run, at.n):
+                continue
+            states = (other.at(at.n) for other in self._workloads)
+            held = [state for state in states if state is not None and state.has_quota]
+            awaited = waiting[0].track.uid
+            if not any(state.is_evicted and state.preemptor == awaited for state in held):
+                continue
+            for placed in standing.placements(queue, run.usage, run.pod):
+                nothing = dict.fromkeys(placed, Fraction(0))
+                if standing.is_within_nominal(queue, nothing) and any(
+                    not victim.is_leaving and _covers(usage_of(victim), placed)
+                    for victim in self._lower(run, queue, at.n)
+                ):
+                    return at
+        return None
+
     def _any_leaves(self, standing: Standing, queue: str, at: Moment) -> bool:
         """True if one that holds quota of the cohort is about to give it back, which may do."""
         cohort = {each.name for each in standing.cohort(queue)}
@@ -716,6 +740,10 @@ class Queues:
     def _local(self) -> dict[tuple[str, str], Track]:
         tracks = self._history.by_kind.get(str(LOCAL_QUEUE), ())
         return {(track.namespace, track.name): track for track in tracks}
+
+
+def _covers(freed: Held, placed: Held) -> bool:
+    return all(freed.get(what, Fraction(0)) >= value for what, value in placed.items())
 
 
 def _is_stopped(queue: Object | None) -> bool:

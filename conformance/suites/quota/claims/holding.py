@@ -1,4 +1,4 @@
-"""QL-001, 003, 006, 015: nothing runs without quota, and quota is held while pods run."""
+"""QL-001, 003, 006, 012, 015: nothing runs without quota, and quota is held while pods run."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections import Counter
 
 from conformance.history import Moment, Track
 from conformance.norm import Obligations, eventually, met, undecided, violated
+from conformance.norm.claim import Level
 from conformance.norm.words import listed, when
-from conformance.suites.kueue.api import POD_SET
+from conformance.suites.kueue.api import JOB_SET, POD_SET
 from conformance.suites.kueue.view import Snapshot
 from conformance.suites.kueue.view.amounts import Usage
 from conformance.suites.quota.decisions import MATRIX, SIGNAL, STARTED_BY_OTHERS, USED
@@ -17,7 +18,7 @@ from conformance.suites.quota.sources import quotas, release, states
 from conformance.suites.quota.view import Holding, QuotaHistory, Step
 from conformance.suites.quota.view.holding import Cause
 from vocabulary.clock import SECOND
-from vocabulary.objects import get_path, labels_of
+from vocabulary.objects import condition_status, get_path, labels_of
 
 
 @claim_of_history(
@@ -169,6 +170,52 @@ def _leaves_enough(holding: Holding, n: int) -> bool:
 
 def _pod_set_of(pod: Track) -> str:
     return labels_of(pod.last).get(POD_SET, "")
+
+
+@claim(
+    "QL-012",
+    states(3),
+    level=Level.DERIVED,
+    armed_by="restart of a JobSet, or eviction of one",
+)
+def budgets_do_not_leak(holding: Holding) -> Obligations:
+    """A restart of a JobSet MUST NOT raise `requeueState.count` before its pods were not ready for
+    their timeout, and an eviction MUST NOT raise `status.restarts` of the JobSet."""
+    run, job = holding.workload, holding.job
+    if job is None or job.track.kind != str(JOB_SET):
+        return
+    for before, after in run.changes:
+        if after.count <= before.count:
+            continue
+        since_us, span_us = before.waits_for_pods_since_us, run.ready_within_us(before)
+        slack_us = run.operator.timing.slack_us
+        if (
+            since_us is not None
+            and span_us is not None
+            and run.on_its_clock(since_us) + span_us - slack_us <= after.t
+        ):
+            yield met(after)
+            continue
+        yield violated(
+            after,
+            f"{when(after)}: the count of {holding} goes from {before.count} to {after.count}, and "
+            "its pods were not unready for their timeout.",
+            before,
+        )
+    yield from _restarts_of(holding, job.track)
+
+
+def _restarts_of(holding: Holding, job_set: Track) -> Obligations:
+    for before, after in zip(job_set.versions, job_set.versions[1:], strict=False):
+        was, now = (int(get_path(each.object, "status.restarts", 0)) for each in (before, after))
+        if now <= was:
+            continue
+        jobs = holding.history.owned.get(job_set.uid, ())
+        if any(condition_status(job.at(after.n) or job.last, "Failed") == "True" for job in jobs):
+            yield met(after)
+        else:
+            text = f"{when(after)}: restarts of {job_set} go from {was} to {now}; no Job failed."
+            yield violated(after, text)
 
 
 def _excess(used: Usage, reserved: Usage) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from conformance.history import Moment
 from conformance.history.tracks import Instant
 from conformance.norm import Obligations, eventually, met, undecided, violated
-from conformance.norm.words import when
+from conformance.norm.words import listed, when
+from conformance.suites.kueue.view import Snapshot
 from conformance.suites.quota.claims.holding import (
     quota_is_held_throughout_retries,
     release_follows_the_last_pod,
@@ -14,7 +15,7 @@ from conformance.suites.quota.decisions import MATRIX, USED
 from conformance.suites.quota.judging import claim, claim_of_history
 from conformance.suites.quota.sources import quotas, release, states
 from conformance.suites.quota.view import Holding, Loss, QuotaHistory
-from conformance.suites.quota.view.holding import Cause, reserved
+from conformance.suites.quota.view.holding import Cause
 
 _STEPS = 3
 
@@ -65,10 +66,18 @@ def quota_is_given_back_once(holding: Holding) -> Obligations:
         if before.assignments != after.assignments:
             yield violated(
                 after,
-                f"{when(after)}: {holding} reserves {dict(reserved(after))} instead of "
-                f"{dict(reserved(before))} without having released it.",
+                f"{when(after)}: {holding} reserves quota for {_pods_in(after)} instead of "
+                f"{_pods_in(before)} without having released it.",
                 before,
             )
+
+
+def _pods_in(state: Snapshot) -> str:
+    """The pods in an admission, by pod set, and what each set uses."""
+    return listed(
+        f"{each.get('count', 1)} pods of {each['name']} ({each.get('resourceUsage') or 'nothing'})"
+        for each in state.assignments
+    )
 
 
 @claim("QL-007", quotas(4), armed_by="release while another Workload waits that then fits")

@@ -22,7 +22,7 @@ _TIMEOUT_US: Final = 5 * MINUTE
 
 
 @scenario(
-    arms=["QL-004", "QL-006"],
+    arms=["QL-004", "QL-006", "QL-012"],
     kills="readiness-comes-before-release",
     roles=("kueue", "jobset"),
     only_simulated="it takes a day",
