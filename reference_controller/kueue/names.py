@@ -48,7 +48,8 @@ OF_WORKLOAD: Final = f"{GROUP}/workload"
 POD_SET: Final = f"{GROUP}/podset"
 """A label of pods: the pod set of that Workload that they belong to."""
 IN_USE: Final = f"{GROUP}/resource-in-use"
-"""The finalizer that keeps a Workload while its quota is held, and a queue while it is used."""
+"""The finalizer that keeps a Workload while its quota is held, and a queue or flavor while it is
+used."""
 
 
 class Condition:

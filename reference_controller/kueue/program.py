@@ -31,6 +31,7 @@ from reference_controller.kueue.names import KINDS, WORKLOAD
 from reference_controller.kueue.office import Office
 from reference_controller.kueue.queue_controllers import (
     ClusterQueueController,
+    FlavorController,
     LocalQueueController,
 )
 from reference_controller.kueue.rules import Rules
@@ -49,7 +50,7 @@ def _controllers(config: KueueConfig, rules: Rules) -> tuple[Controller, ...]:
     integrations: tuple[Integration, ...] = (*JOBS, SinglePod(), PodGroup(rules))
     office = Office(integrations, config, rules, books, Metrics(books))
     jobs = (JobController(each, office) for each in integrations)
-    queues = ClusterQueueController(office), LocalQueueController(office)
+    queues = ClusterQueueController(office), LocalQueueController(office), FlavorController(office)
     return (WorkloadController(office), *queues, *jobs, Scheduler(office))
 
 

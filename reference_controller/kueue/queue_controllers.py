@@ -1,6 +1,7 @@
 """The controllers of ClusterQueues and LocalQueues: whether they admit, and what is held of them.
 
-A ClusterQueue keeps a finalizer until nothing holds quota of it.
+A ClusterQueue keeps a finalizer until nothing holds quota of it, and a ResourceFlavor until no
+ClusterQueue has it.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from reference_controller.kueue.names import (
 )
 from reference_controller.kueue.office import Office
 from reference_controller.kueue.quota import ClusterQueue, stop_policy_of, why_inactive
+from reference_controller.kueue.rules import Rules
 from reference_controller.kueue.workload import Usage
 from reference_controller.runtime.controller import Key, key_of
 from reference_controller.shared.conditions import with_condition
@@ -147,17 +149,8 @@ class ClusterQueueController(_QueueController):
         if cached is None:
             self.metrics.lines.pop(key.name, None)
             return None
-        queue = self._writes.later(key, cached)
-        known, is_used = finalizers_of(queue), bool(self._books.holders.get(key.name))
-        wanted = [each for each in known if each != IN_USE]
-        if self._rules.keeps_queue(is_terminating(queue), is_used):
-            may_add = IN_USE not in known and not is_terminating(queue)
-            wanted = [*known, IN_USE] if may_add else list(known)
-        if wanted != list(known):
-            version = meta(queue)["resourceVersion"]
-            body = {"metadata": {"finalizers": wanted or None, "resourceVersion": version}}
-            written: Object = yield Patch(CLUSTER_QUEUE, *key, body)
-            self._writes.remember(key, written)
+        queue, is_used = self._writes.later(key, cached), bool(self._books.holders.get(key.name))
+        yield from _keep(key, queue, CLUSTER_QUEUE, self._rules, self._writes, is_used=is_used)
         return None
 
 
@@ -211,6 +204,65 @@ class LocalQueueController(_QueueController):
             "reservingWorkloads": len(held),
             "admittedWorkloads": len(held),
         }
+
+
+class FlavorController:
+    """ResourceFlavors."""
+
+    name: Final = "resourceflavor"
+    watches: Final = (RESOURCE_FLAVOR, CLUSTER_QUEUE)
+
+    def __init__(self, office: Office) -> None:
+        self._rules = office.rules
+        self._writes = OwnWrites()
+
+    def keys_for(
+        self, kind: Kind, obj: Object, old: Object | None, caches: Caches
+    ) -> Iterable[Key]:
+        """The flavor itself, or those that a ClusterQueue has no longer."""
+        if kind == RESOURCE_FLAVOR:
+            return (key_of(obj),)
+        left = _flavors(obj if old is None else old)
+        stays = caches[CLUSTER_QUEUE].get(*key_of(obj)) is not None
+        return [Key("", each) for each in left if not stays or each not in _flavors(obj)]
+
+    def reconcile(self, key: Key, now_us: Micros) -> Reconcile:
+        """Set or take off its finalizer."""
+        del now_us
+        cached = yield from read(RESOURCE_FLAVOR, *key, live=False)
+        if cached is None:
+            self._writes.forget(key)
+            return None
+        flavor = self._writes.later(key, cached)
+        queues: ObjectList = yield List(CLUSTER_QUEUE)
+        is_used = any(key.name in _flavors(each) for each in queues.items)
+        yield from _keep(key, flavor, RESOURCE_FLAVOR, self._rules, self._writes, is_used=is_used)
+        return None
+
+
+def _keep(
+    key: Key, obj: Object, kind: Kind, rules: Rules, writes: OwnWrites, *, is_used: bool
+) -> Generator[Request, Any, None]:
+    """Set the finalizer of what is not deleted; take it off what is deleted, and not used."""
+    known = finalizers_of(obj)
+    wanted = [each for each in known if each != IN_USE]
+    if rules.stays(is_terminating(obj), is_used):
+        may_add = IN_USE not in known and not is_terminating(obj)
+        wanted = [*known, IN_USE] if may_add else list(known)
+    if wanted != list(known):
+        version = meta(obj)["resourceVersion"]
+        body = {"metadata": {"finalizers": wanted or None, "resourceVersion": version}}
+        written: Object = yield Patch(kind, *key, body)
+        writes.remember(key, written)
+
+
+def _flavors(queue: Object) -> list[str]:
+    """The flavors that a ClusterQueue has quota of."""
+    return [
+        str(flavor["name"])
+        for group in get_path(queue, "spec.resourceGroups") or ()
+        for flavor in group["flavors"]
+    ]
 
 
 def _cluster_queues(workload: Object, caches: Caches) -> Iterable[str]:

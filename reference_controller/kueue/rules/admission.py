@@ -93,6 +93,6 @@ class AdmissionRules:
         """True if nothing is admitted since some are admitted and not ready."""
         return blocks_admission and not_ready > 0
 
-    def keeps_queue(self, is_terminating: bool, is_used: bool) -> bool:
-        """True if a ClusterQueue has to stay: it is not deleted, or quota of it is held."""
+    def stays(self, is_terminating: bool, is_used: bool) -> bool:
+        """True if a ClusterQueue or flavor has to stay: it is not deleted, or it is in use."""
         return not is_terminating or is_used
