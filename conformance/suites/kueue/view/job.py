@@ -7,7 +7,7 @@ from functools import cached_property
 
 from conformance.history import History, Moment, Track
 from conformance.history.tracks import Instant
-from conformance.suites.kueue.api import APP_WRAPPER, FRAMEWORKS, QUEUE_LABEL
+from conformance.suites.kueue.api import APP_WRAPPER, FRAMEWORKS, GROUP_NAME, QUEUE_LABEL
 from vocabulary.kinds import POD
 from vocabulary.objects import (
     Object,
@@ -84,7 +84,10 @@ class JobRun:
 
     @property
     def succeeded(self) -> Moment | None:
-        """The first moment at which it says that it has succeeded."""
+        """The first moment at which it says that it has succeeded; None for a group, which says
+        nothing."""
+        if GROUP_NAME in labels_of(self.track.first):
+            return None
         return next((each for each in self.track.versions if _has_succeeded(each.object)), None)
 
     def stopped(self, since: Moment) -> Moment | None:
