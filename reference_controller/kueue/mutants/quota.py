@@ -104,3 +104,17 @@ def done_ones_are_not_admitted(self: Rules, workload: Workload) -> Mapping[str, 
     left = [each for each in assigned if workload.needed[each["name"]]]
     path = "admission.podSetAssignments"
     return status if len(left) == len(assigned) else with_path(status, path, left)
+
+
+@MUTANTS.mutant(
+    Rules.held,
+    "It takes pods that are done off an admission that is without them.",
+    "QL-002",
+    "KQ-047",
+)
+def done_pods_count_twice(self: Rules, workload: Workload) -> Usage:
+    counts = [int(each["count"]) for each in workload.admission.get("podSetAssignments", ())]
+    whole = [
+        {**each, "count": count} for each, count in zip(workload.pod_sets, counts, strict=False)
+    ]
+    return Workload(with_path(workload.object, "spec.podSets", whole)).usage

@@ -173,7 +173,7 @@ def usage_of(state: WorkloadState) -> Held:
     total: Held = {}
     counts = {each["name"]: int(each.get("count", 1)) for each in state.pod_sets}
     for each in get_path(state.object, "status.reclaimablePods") or ():
-        counts[each["name"]] = counts.get(each["name"], 0) - int(each["count"])
+        counts[each["name"]] = max(0, counts.get(each["name"], 0) - int(each["count"]))
     for each in state.assignments:
         flavors, assigned = each.get("flavors") or {}, int(each.get("count", 1))
         needed = min(counts.get(each["name"], assigned), assigned)

@@ -31,6 +31,24 @@ def pod_of_a_job_is_replaced(world: World) -> None:
     world.wait(10 * SECOND)
 
 
+@scenario(arms=["QL-001"], kills="done-pods-count-twice")
+def rest_comes_back(world: World) -> None:
+    """A Job of which one pod is done is admitted again for the other one."""
+    queue(world, quota={"cpu": "2"})
+    its = QueuedJob.submit(world, job("a", pods=2), "run forever, stop 1s")
+    world.until(its.is_ready())
+    world.inject(KillPod(pod=PodChoice(owner="a", which="first"), exit_code=0))
+    world.until(Condition("one of its pods is done", lambda: its.state.reclaimable == 1))
+    its.activate(False)
+    world.until(its.has_released())
+    its.activate(True)
+    world.until(its.is_ready())
+    other = QueuedJob.of(world, "other", "run 20s", pods=2)
+    world.wait(20 * SECOND)
+    its.delete()
+    world.until(other.is_finished())
+
+
 def _is_whole(world: World) -> Condition:
     """Two pods run, beside the one that failed."""
 

@@ -14,11 +14,11 @@ from conformance.norm.view import ObjectRun
 from conformance.suites.kueue.view import Snapshot, WorkloadRun
 from conformance.suites.kueue.view.amounts import Usage
 from conformance.suites.kueue.view.job import JobRun
+from conformance.suites.kueue.view.standing import usage_of
 from conformance.suites.quota.editions import holds_until_terminal
 from conformance.suites.quota.view.pods import PodSpan
 from vocabulary.history import Write
 from vocabulary.objects import Object, controller_of, get_path, is_terminating
-from vocabulary.quantities import parse_quantity
 
 if TYPE_CHECKING:
     from conformance.suites.quota.view.history import QuotaHistory
@@ -246,18 +246,10 @@ class Holding(ObjectRun):
 
 
 def reserved(state: Snapshot) -> Usage:
-    """The reservation of an admission, less the pods that may be reclaimed."""
-    reclaimable = {
-        str(each.get("name")): int(each.get("count", 0))
-        for each in get_path(state.object, "status.reclaimablePods") or ()
-    }
+    """The quota that it holds by resource, in whichever flavor."""
     total: dict[str, Fraction] = {}
-    for each in state.assignments:
-        count = int(each.get("count", 1))
-        left = max(0, count - reclaimable.get(str(each.get("name")), 0))
-        for name, value in (each.get("resourceUsage") or {}).items():
-            part = parse_quantity(value) * left / count if count else Fraction(0)
-            total[name] = total.get(name, Fraction(0)) + part
+    for (_, name), value in usage_of(state).items():
+        total[name] = total.get(name, Fraction(0)) + value
     return total
 
 
