@@ -20,7 +20,7 @@ MATRIX: Final = Decision(
     "Quota is released at once after success and after a deletion that orphans. Otherwise it is "
     "released once the last pod is terminal (editions strict and mlbatch), or at once after a "
     "failure or deletion, and after an eviction when the job reports that it is not active "
-    "(editions kep and released).",
+    "(editions kep and released; PyTorchJobs, RayClusters and RayJobs in every edition).",
     "the proposals speak of evictions, and leave failure and deletion to each kind",
 )
 SIGNAL: Final = Decision(

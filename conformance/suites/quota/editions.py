@@ -21,6 +21,7 @@ _HELD: Final[Mapping[str, Any]] = {
         "quotaReleaseStrategy": {
             "batch/job": "OnTerminal",
             "jobset.x-k8s.io/jobset": "OnTerminal",
+            "pod": "OnTerminal",
         }
     },
 }
@@ -31,6 +32,10 @@ BY_EDITION: Final[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
 """By edition and role: the settings that ask an operator for it."""
 
 
-def holds_until_terminal(edition: str) -> bool:
-    """True if quota is to be held until the last pod is terminal."""
-    return edition in (STRICT, MLBATCH)
+_BY_SIGNAL: Final = ("kubeflow.org/pytorchjob", "ray.io/raycluster", "ray.io/rayjob")
+"""The frameworks whose quota is released by the word of the job in every edition."""
+
+
+def holds_until_terminal(edition: str, framework: str) -> bool:
+    """True if quota of jobs of a framework is to be held until the last pod is terminal."""
+    return edition in (STRICT, MLBATCH) and framework not in _BY_SIGNAL

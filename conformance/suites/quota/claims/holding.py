@@ -71,7 +71,7 @@ def _within_its_reservation(holding: Holding) -> Obligations:
 def release_follows_the_last_pod(holding: Holding) -> Obligations:
     """Quota MUST NOT be released before the last pod of the attempt is terminal, except after
     success and after a deletion that orphans."""
-    for loss in holding.losses:
+    for loss in holding.losses if holding.holds_until_terminal else ():
         if loss.released is None or loss.cause in (Cause.SUCCESS, Cause.ORPHAN):
             continue
         running = loss.running_at(loss.released.n)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chaos.faults import Kill
 from conformance.scenario_type import scenario
-from conformance.suites.kueue.handle import QueuedJob, queue
+from conformance.suites.kueue.handle import QueuedJob, QueuedPod, QueuedPyTorchJob, queue
 from conformance.world import World
 from vocabulary.clock import SECOND
 from vocabulary.requests import PropagationPolicy
@@ -32,6 +32,21 @@ def operator_dies_while_pods_stop(world: World) -> None:
     first.activate(False)
     world.wait(5 * SECOND)
     world.inject(Kill(restart_after=2 * SECOND))
+    world.until(second.is_finished())
+
+
+@scenario(
+    arms=["QL-001"],
+    kills="job-is-not-asked",
+    cases={"pod": QueuedPod, "pytorch-job": QueuedPyTorchJob},
+)
+def pods_stop_slowly(world: World, kind: type[QueuedPod | QueuedPyTorchJob]) -> None:
+    """What is deactivated gives its quota back as the matrix says of its kind."""
+    queue(world)
+    first = kind.of(world, "first", "run forever, stop 30s")
+    world.until(first.is_ready())
+    second = QueuedJob.of(world, "second", "run 20s")
+    first.activate(False)
     world.until(second.is_finished())
 
 

@@ -90,7 +90,8 @@ class Holding(ObjectRun):
         super().__init__(view, workload.track)
         self.workload = workload
         self._view = view
-        self.holds_until_terminal = holds_until_terminal(view.edition)
+        framework = "" if workload.job is None else workload.job.framework
+        self.holds_until_terminal = holds_until_terminal(view.edition, framework)
 
     @cached_property
     def pods(self) -> tuple[PodSpan, ...]:
