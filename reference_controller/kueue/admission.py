@@ -61,7 +61,7 @@ def suspend(
     labels = {"kubernetes.io/metadata.name": namespace_of(new)}
     if QUEUE not in labels_of(new) and not rules.waits_unqueued(config.manages(labels)):
         return new
-    return with_path(new, job.switch, True)
+    return with_path(new, job.switch, rules.waits_running(not job.is_suspended(new)))
 
 
 def gate(

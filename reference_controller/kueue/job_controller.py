@@ -170,6 +170,8 @@ class _Pass:
         if standing is None or is_terminating(standing):
             return None
         self.job = standing
+        if not self.office.rules.waits_running(bool(self.integration.stop(standing))):
+            return None
         yield from self._stop()
         pod_sets = self.integration.pod_sets(self.job)
         if not pod_sets:

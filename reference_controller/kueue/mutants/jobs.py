@@ -29,6 +29,11 @@ def reclaimed_pods_stay_so(self: Rules, count: int, done: int, pods_left: int, b
     return max(before, Rules.reclaimable(self, count, done, pods_left, before))
 
 
+@MUTANTS.mutant(Rules.waits_running, "Jobs that are created running run.", "QL-001")
+def running_jobs_run(self: Rules, is_running: bool) -> bool:
+    return not is_running
+
+
 @MUTANTS.mutant(Rules.waits_unqueued, "Jobs that name no queue run.", "KQ-067")
 def unqueued_jobs_run(self: Rules, is_managed: bool) -> bool:
     return False

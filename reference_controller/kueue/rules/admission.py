@@ -38,6 +38,11 @@ class AdmissionRules:
         """True if a Workload may reserve quota whose job is there, or is not."""
         return has_job
 
+    def waits_running(self, is_running: bool) -> bool:
+        """True if a job of a queue waits that was created running, or not."""
+        del is_running
+        return True
+
     def waits_unqueued(self, is_managed: bool) -> bool:
         """True if a job waits that names no queue, in a namespace where all are managed, or not."""
         return is_managed

@@ -8,6 +8,7 @@ from functools import cached_property
 from conformance.history import History, Moment, Track
 from conformance.history.tracks import Instant
 from conformance.suites.kueue.api import APP_WRAPPER, FRAMEWORKS, GROUP_NAME, QUEUE_LABEL
+from vocabulary.history import Write
 from vocabulary.kinds import POD
 from vocabulary.objects import (
     Object,
@@ -92,10 +93,10 @@ class JobRun:
 
     def stopped(self, since: Moment) -> Moment | None:
         """The first moment from one on at which it is suspended, or gone."""
-        if get_path(self.track.at(since.n), "spec.suspend"):
+        if is_suspended(self.track.at(since.n)):
             return since
         for version in self.track.versions:
-            if version.n > since.n and get_path(version.object, "spec.suspend"):
+            if version.n > since.n and is_suspended(version.object or {}):
                 return version
         return self.track.removed
 
@@ -128,6 +129,19 @@ class JobRun:
             part = found
 
 
+def is_suspended(job: Object) -> bool:
+    return bool(get_path(job, "spec.suspend") or get_path(job, "spec.runPolicy.suspend"))
+
+
+def starts(job: Track) -> Iterator[Write]:
+    """The writes that set a job running, its creation included."""
+    is_waiting = True
+    for version in job.versions:
+        was_waiting, is_waiting = is_waiting, is_suspended(version.object or {})
+        if was_waiting and not is_waiting:
+            yield version
+
+
 def says_inactive(kind: str, job: Object) -> bool:
     """True if the status of a job says that nothing of it runs, and its suspension is seen."""
     if FRAMEWORKS.get(kind) == "workload.codeflare.dev/appwrapper":
@@ -136,12 +150,11 @@ def says_inactive(kind: str, job: Object) -> bool:
         return is_terminating(job)
     if kind not in FRAMEWORKS or condition_status(job, "Suspended") != "True":
         return False
-    is_asked = get_path(job, "spec.suspend") or get_path(job, "spec.runPolicy.suspend")
     counts = [get_path(job, "status.active", 0)]
     statuses: Mapping[str, Object] = get_path(job, "status.replicaStatuses") or {}
     counts += [each.get("active", 0) for each in statuses.values()]
     counts += [each.get("active", 0) for each in get_path(job, "status.replicatedJobsStatus") or ()]
-    return bool(is_asked) and not any(counts)
+    return is_suspended(job) and not any(counts)
 
 
 def _has_succeeded(job: Object | None) -> bool:

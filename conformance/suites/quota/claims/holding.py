@@ -32,12 +32,13 @@ def nothing_runs_without_quota(view: QuotaHistory) -> Obligations:
     queued job that has no Workload MUST NOT run."""
     for holding in view.subjects:
         yield from _within_its_reservation(holding)
-    for job, pod in view.strays:
+    for job, pod, since in view.strays:
         yield violated(
-            pod.bound,
-            f"{when(pod.bound)}: {pod} of {job} is bound to a node, and {job}, which waits in a "
-            "queue, has no Workload of its own.",
+            since,
+            f"{when(since)}: {pod} of {job} is bound to a node, and {job}, which waits in a "
+            "queue, has no Workload with quota.",
             job.created,
+            pod.bound,
         )
 
 

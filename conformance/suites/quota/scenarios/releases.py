@@ -41,7 +41,7 @@ def operator_dies_while_pods_stop(world: World) -> None:
     cases={"pod": QueuedPod, "pytorch-job": QueuedPyTorchJob},
 )
 def pods_stop_slowly(world: World, kind: type[QueuedPod | QueuedPyTorchJob]) -> None:
-    """What is deactivated gives its quota back as the matrix says of its kind."""
+    """A job that is deactivated gives its quota back as the matrix says of its kind."""
     queue(world)
     first = kind.of(world, "first", "run forever, stop 30s")
     world.until(first.is_ready())

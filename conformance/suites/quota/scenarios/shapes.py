@@ -1,11 +1,11 @@
-"""Jobs of other shapes: several pod sets, and a name that is used again."""
+"""Jobs of other shapes: several pod sets, created running, and a name that is used again."""
 
 from __future__ import annotations
 
 from chaos.faults import Pause
 from conformance.breaking import operator_away
 from conformance.scenario_type import scenario
-from conformance.suites.kueue.handle import QueuedJob, QueuedJobSet, job_set, queue
+from conformance.suites.kueue.handle import QueuedJob, QueuedJobSet, job, job_set, queue
 from conformance.world import World
 from vocabulary.clock import SECOND
 from vocabulary.objects import with_path
@@ -24,6 +24,27 @@ def all_pod_sets_count(world: World) -> None:
     world.until(its.is_ready())
     other = QueuedJob.of(world, "other", "run 20s", pods=2)
     world.until(other.is_finished())
+
+
+@scenario(arms=["QL-001"], kills="running-jobs-run")
+def created_running(world: World) -> None:
+    """A Job that is created running waits like others."""
+    queue(world)
+    made = with_path(job("a"), "spec.suspend", False)
+    QueuedJob.submit(world, made, "run 2m")
+    world.wait(30 * SECOND)
+
+
+@scenario(arms=["QL-001"], kills="evicted-jobs-run-on")
+def waiting_job_is_started(world: World) -> None:
+    """A Job that its user starts without quota is suspended again."""
+    queue(world)
+    first = QueuedJob.of(world, "first", "run 1m")
+    world.until(first.is_ready())
+    second = QueuedJob.of(world, "second", "run 20s, stop 1s")
+    world.until(second.waits())
+    second.patch({"spec": {"suspend": False}})
+    world.until(second.is_finished())
 
 
 @scenario(arms=["QL-001"], kills="names-are-enough", roles=("kueue", "jobset"), alone=True)

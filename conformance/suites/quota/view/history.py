@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Iterator
 from functools import cached_property
 
 from conformance.editions import edition_of, told_by
-from conformance.history import History, Track
+from conformance.history import History, Moment, Track
+from conformance.history.tracks import Instant
 from conformance.norm.view import ObjectView
-from conformance.suites.kueue.api import QUEUE_LABEL, WORKLOAD
+from conformance.suites.kueue.api import FRAMEWORKS, QUEUE_LABEL, WORKLOAD
 from conformance.suites.kueue.view import KueueHistory
-from conformance.suites.quota.view.holding import Holding
+from conformance.suites.kueue.view.job import is_suspended, starts
+from conformance.suites.quota.view.holding import Holding, is_over
 from conformance.suites.quota.view.pods import PodSpan, pod_spans
-from vocabulary.objects import get_path, labels_of
+from vocabulary.history import Write
+from vocabulary.kinds import JOB
+from vocabulary.objects import controller_of, labels_of
 
 
 class QuotaHistory(ObjectView[Holding]):
@@ -42,26 +48,48 @@ class QuotaHistory(ObjectView[Holding]):
         return tuple(pod_spans(self.history))
 
     @cached_property
-    def strays(self) -> tuple[tuple[Track, PodSpan], ...]:
-        """The pods of queued jobs without a Workload that the controller itself has started, each
-        with its job."""
-        known = {holding.owner_uid for holding in self.subjects}
-        found = []
-        for pod in self.pods:
-            jobs = [self.history.tracks[uid] for uid in pod.roots]
-            queued = [job for job in jobs if QUEUE_LABEL in labels_of(job.first)]
-            if queued and known.isdisjoint(pod.roots) and self._was_started(queued[0], pod):
-                found.append((queued[0], pod))
-        return tuple(found)
+    def strays(self) -> tuple[tuple[Track, PodSpan, Moment], ...]:
+        """The pods of queued jobs that run though their job has no Workload, and the controller has
+        started it, or though others have, who are not stopped; each with its job, and since
+        when."""
+        return tuple(self._strays())
 
-    def _was_started(self, job: Track, pod: PodSpan) -> bool:
-        """True if the last write before the pod's binding that set a job running is the
-        controller's."""
-        starts = [
-            after
-            for before, after in zip(job.versions, job.versions[1:], strict=False)
-            if get_path(before.object, "spec.suspend")
-            and not get_path(after.object, "spec.suspend")
-            if after.n < pod.bound.n
-        ]
-        return bool(starts) and self.operator.is_by(starts[-1].actor)
+    def _strays(self) -> Iterator[tuple[Track, PodSpan, Moment]]:
+        holdings = {uid: holding for holding in self.subjects for uid in holding.owner_uids}
+        kinds = {str(JOB), *(self.history.tracks[uid].kind for uid in holdings)}
+        for pod in self.pods:
+            jobs = sorted(map(self.history.tracks.__getitem__, pod.roots), key=_created)
+            job = next((each for each in jobs if QUEUE_LABEL in labels_of(each.first)), None)
+            if job is None or job.kind not in kinds or FRAMEWORKS.get(job.kind, "pod") == "pod":
+                continue
+            holding = next((holdings[each.uid] for each in jobs if each.uid in holdings), None)
+            before = [start for start in starts(job) if start.n < pod.bound.n]
+            if not before:
+                continue
+            if not self.operator.is_by(before[-1].actor):
+                since = self._runs_on(job, pod, before[-1], holding)
+                if since is not None:
+                    yield job, pod, since
+            elif holding is None:
+                yield job, pod, pod.bound
+
+    def _runs_on(
+        self, job: Track, pod: PodSpan, start: Write, holding: Holding | None
+    ) -> Moment | None:
+        """The moment at which a pod of a job that others have started runs without quota, though
+        the controller can have seen that, and suspended the job."""
+        timing, entries = self.operator.timing, self.history.entries
+        due_us = timing.due_us(start.t, timing.latency_us)
+        if controller_of(job.first) is not None or due_us is None or entries[-1].t <= due_us:
+            return None
+        last = entries[bisect_right(entries, due_us, key=lambda entry: entry.t) - 1]
+        at: Moment = pod.bound if pod.bound.n > last.n else Instant(last.n, due_us)
+        state = job.version_at(at.n)
+        if state is None or is_suspended(state.object or {}) or is_over(state):
+            return None
+        has_quota = holding is not None and bool(holding.reserved_at(at.n))
+        return at if pod.uses_at(at.n, terminating=False) and not has_quota else None
+
+
+def _created(track: Track) -> int:
+    return track.created.n

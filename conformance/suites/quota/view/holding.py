@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from conformance.history import Moment, Track
 from conformance.norm.view import ObjectRun
+from conformance.suites.kueue.api import FRAMEWORKS
 from conformance.suites.kueue.view import Snapshot, WorkloadRun
 from conformance.suites.kueue.view.amounts import Usage
-from conformance.suites.kueue.view.job import JobRun
+from conformance.suites.kueue.view.job import JobRun, starts
 from conformance.suites.kueue.view.standing import usage_of
 from conformance.suites.quota.editions import holds_until_terminal
 from conformance.suites.quota.view.pods import PodSpan
@@ -109,6 +110,11 @@ class Holding(ObjectRun):
         return self.history.tracks.get(self.owner_uid)
 
     @cached_property
+    def owner_uids(self) -> frozenset[str]:
+        """Those of its job, or of the pods of its group."""
+        return frozenset(() if self.job is None else (root.uid for root in self.job.roots))
+
+    @cached_property
     def owner_uid(self) -> str:
         return str((controller_of(self.track.first) or {}).get("uid", ""))
 
@@ -178,12 +184,11 @@ class Holding(ObjectRun):
         """True if another client had set its job running, later than the controller can have seen
         at that step."""
         owner = self.owner
-        if owner is None:
+        if owner is None or FRAMEWORKS.get(owner.kind) == "pod":
             return False
-        for before, after in zip(owner.versions, owner.versions[1:], strict=False):
-            was, is_now = (get_path(each.object, "spec.suspend") for each in (before, after))
-            if was and not is_now and after.n <= step.n and not self.operator.is_by(after.actor):
-                due_us = self.operator.timing.due_us(after.t, 0)
+        for start in starts(owner):
+            if start.n <= step.n and not self.operator.is_by(start.actor):
+                due_us = self.operator.timing.due_us(start.t, 0)
                 if due_us is None or step.t <= due_us:
                     return True
         return False
@@ -257,6 +262,11 @@ def reserved(state: Snapshot) -> Usage:
 def _is_wanted(pod: Object) -> bool:
     is_over = get_path(pod, "status.phase") in ("Succeeded", "Failed")
     return not (is_over or get_path(pod, "spec.schedulingGates"))
+
+
+def is_over(version: Write) -> bool:
+    """True if a job has ended, or is deleted."""
+    return next(_ends(version), None) is not None
 
 
 def _ends(version: Write) -> Iterator[tuple[Cause, Moment]]:
