@@ -83,6 +83,9 @@ class _Judge:
 
     def _reclaim(self) -> None:
         """Say which pods are not needed any more: their quota is for others."""
+        if not self._workload.has_quota and self._asks_for_all:
+            self._next.status.pop("reclaimablePods", None)
+            return
         done = self._seen.integration.done(self._seen.job)
         counts = {
             name: self._rules.reclaimable(
@@ -99,6 +102,11 @@ class _Judge:
         if found:
             self._next.status["reclaimablePods"] = found
 
+    @property
+    def _asks_for_all(self) -> bool:
+        """True if it waits for quota of all its pods, those that are done included."""
+        return self._rules.asks_for_all(self._seen.integration.may_restart(self._seen.job))
+
     def _reactivate(self) -> None:
         """Let one that was activated again begin anew, where the limit had deactivated it."""
         if self._rules.resets_requeue_state(self._workload):
@@ -113,6 +121,8 @@ class _Judge:
         if not self._rules.is_released(strategy, is_active, self._pods_left):
             return
         self._next.status.pop("admission", None)
+        if self._asks_for_all:
+            self._next.status.pop("reclaimablePods", None)
         reason = self._workload.reason(Condition.EVICTED)
         for type_ in (Condition.QUOTA_RESERVED, Condition.ADMITTED, Condition.PODS_READY):
             if self._workload.is_(type_) or type_ == Condition.PODS_READY:

@@ -80,6 +80,9 @@ class Integration(Protocol):
     def done(self, job: Object) -> Mapping[str, int]:
         """By pod set: how many of its pods are not needed any more."""
 
+    def may_restart(self, job: Object) -> bool:
+        """True if pods of it that are done may be run again."""
+
     def stop(self, job: Object) -> Sequence[Request]:
         """The writes that suspend it; none if it is."""
 

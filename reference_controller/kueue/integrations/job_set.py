@@ -62,6 +62,10 @@ class JobSet(SuspendedKind):
             for each in _replicated(job)
         }
 
+    def may_restart(self, job: Object) -> bool:
+        policy = get_path(job, "spec.failurePolicy") or {}
+        return bool(policy.get("maxRestarts") or policy.get("rules"))
+
     def _started(
         self, job: Object, pod_sets: Sequence[Object], infos: Sequence[PodSetInfo]
     ) -> Object:

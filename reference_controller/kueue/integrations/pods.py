@@ -97,6 +97,10 @@ class SinglePod:
         del job
         return {}
 
+    def may_restart(self, job: Object) -> bool:
+        del job
+        return False
+
     def stop(self, job: Object) -> Sequence[Request]:
         return [_deletion(job)] if self.is_active(job) else ()
 
@@ -198,6 +202,10 @@ class PodGroup:
         if job["is_serving"]:
             return {}
         return Counter(_set_of(pod) for pod in job["pods"] if _phase(pod) == "Succeeded")
+
+    def may_restart(self, job: Object) -> bool:
+        del job
+        return False
 
     def stop(self, job: Object) -> Sequence[Request]:
         return [_deletion(pod) for pod in job["pods"] if _runs(pod) and not is_terminating(pod)]

@@ -64,6 +64,10 @@ class SuspendedKind(ABC):
     def is_suspended(self, job: Object) -> bool:
         return bool(get_path(job, self.switch))
 
+    def may_restart(self, job: Object) -> bool:
+        del job
+        return False
+
     def stop(self, job: Object) -> Sequence[Request]:
         if self.is_suspended(job):
             return ()

@@ -29,6 +29,13 @@ def reclaimed_pods_stay_so(self: Rules, count: int, done: int, pods_left: int, b
     return max(before, Rules.reclaimable(self, count, done, pods_left, before))
 
 
+@MUTANTS.mutant(
+    Rules.asks_for_all, "It admits JobSets without their pods that are done, for good.", "QL-001"
+)
+def done_pods_never_run_again(self: Rules, may_restart: bool) -> bool:
+    return False
+
+
 @MUTANTS.mutant(Rules.waits_running, "Jobs that are created running run.", "QL-001")
 def running_jobs_run(self: Rules, is_running: bool) -> bool:
     return not is_running

@@ -33,6 +33,11 @@ class ReleaseRules:
         del is_job_deleted
         return False
 
+    def asks_for_all(self, may_restart: bool) -> bool:
+        """True if a job that waits asks for the quota of its pods that are done, too, since it may
+        run them again under the same admission."""
+        return may_restart
+
     def reclaimable(self, count: int, done: int, pods_left: int, before: int) -> int:
         """How many pods of a pod set need no quota any more, of which so many are `done` by the
         word of its job, and `before` needed none."""

@@ -6,7 +6,7 @@ from chaos.choice import PodChoice
 from chaos.faults import KillPod
 from conformance.handle import Condition
 from conformance.scenario_type import scenario
-from conformance.suites.kueue.handle import QueuedJob, job, queue
+from conformance.suites.kueue.handle import QueuedJob, QueuedJobSet, job, job_set, queue
 from conformance.world import World
 from vocabulary.clock import SECOND
 from vocabulary.kinds import POD
@@ -47,6 +47,25 @@ def rest_comes_back(world: World) -> None:
     world.wait(20 * SECOND)
     its.delete()
     world.until(other.is_finished())
+
+
+@scenario(arms=["QL-001"], kills="done-pods-never-run-again", roles=("kueue", "jobset"))
+def job_set_restarts_after_its_return(world: World) -> None:
+    """A JobSet that was admitted again after a part was done has quota for all once it restarts."""
+    queue(world, quota={"cpu": "2"})
+    made = with_path(job_set("a", 2), "spec.failurePolicy", {"maxRestarts": 1})
+    its = QueuedJobSet.submit(world, made, "run forever, stop 1s")
+    world.until(its.is_ready())
+    world.inject(KillPod(pod=PodChoice(owner="a-workers-0"), exit_code=0))
+    world.until(Condition("one of its pods is done", lambda: its.state.reclaimable == 1))
+    its.activate(False)
+    world.until(its.has_released())
+    its.activate(True)
+    world.until(its.is_ready())
+    world.inject(KillPod(pod=PodChoice(owner="a-workers-1"), exit_code=1))
+    world.until(Condition("all run again", lambda: its.state.reclaimable == 0))
+    world.until(its.is_ready())
+    world.wait(30 * SECOND)
 
 
 def _is_whole(world: World) -> Condition:
