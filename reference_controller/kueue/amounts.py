@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from vocabulary.objects import Object
+from vocabulary.objects import Object, get_path, name_of, namespace_of
 from vocabulary.quantities import parse_quantity
 
 _THOUSANDTHS: Final = 1000
@@ -30,6 +30,41 @@ def quantity(thousandths: int) -> str:
     """An amount as a quantity."""
     whole, rest = divmod(thousandths, _THOUSANDTHS)
     return str(whole) if not rest else f"{thousandths}m"
+
+
+class Additions(NamedTuple):
+    """The objects by which the API server adds to the resources of pods."""
+
+    limit_ranges: Sequence[Object] = ()
+    runtime_classes: Sequence[Object] = ()
+
+    def added_to(self, template: Object, namespace: str) -> Object:
+        """The template with its RuntimeClass's overhead and the defaults of its namespace."""
+        items = [
+            item
+            for each in self.limit_ranges
+            if namespace_of(each) == namespace
+            for item in get_path(each, "spec.limits") or ()
+            if item["type"] == "Container"
+        ]
+        spec = dict(template.get("spec") or {})
+        class_name = spec.get("runtimeClassName")
+        if not items and not class_name:
+            return template
+        for field in ("initContainers", "containers"):
+            spec[field] = [_with_defaults(each, items) for each in spec.get(field) or ()]
+        if class_name and not spec.get("overhead"):
+            found = (each for each in self.runtime_classes if name_of(each) == class_name)
+            spec["overhead"] = get_path(next(found, {}), "overhead.podFixed")
+        return {**template, "spec": spec}
+
+
+def _with_defaults(container: Object, items: Iterable[Object]) -> Object:
+    resources = dict(container.get("resources") or {})
+    for item in items:
+        for field, default in (("limits", "default"), ("requests", "defaultRequest")):
+            resources[field] = {**(item.get(default) or {}), **(resources.get(field) or {})}
+    return {**container, "resources": resources}
 
 
 def requests_of(template: Object) -> dict[str, int]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from reference_controller.kueue.amounts import FlavorResource, quantity, requests_of
+from reference_controller.kueue.amounts import Additions, FlavorResource, quantity, requests_of
 from reference_controller.kueue.quota import ClusterQueue, FlavorGroup, Quotas
 from vocabulary.objects import Object, get_path
 from vocabulary.selectors import holds
@@ -61,6 +61,7 @@ class Chooser:
     quotas: Quotas
     flavors: Mapping[str, Object]
     rules: Rules
+    additions: Additions
     may_preempt: Callable[[Usage], bool]
     """True if others could be preempted so that this usage fits."""
 
@@ -69,7 +70,10 @@ class Chooser:
         for pod_set in workload.pod_sets:
             count = workload.needed[pod_set["name"]]
             template = pod_set["template"]
-            asked = {name: value * count for name, value in requests_of(template).items()}
+            made = template
+            if self.rules.counts_additions():
+                made = self.additions.added_to(template, workload.key.namespace)
+            asked = {name: value * count for name, value in requests_of(made).items()}
             chosen = self._chosen(assignment, asked, template.get("spec") or {})
             if chosen is None:
                 assignment.why_not = f"podSet {pod_set['name']}: {assignment.why_not}"

@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from reference_controller.kueue.amounts import Additions
 from reference_controller.kueue.books import Books
 from reference_controller.kueue.config import KueueConfig
 from reference_controller.kueue.flavors import Assignment, Chooser
@@ -31,7 +32,7 @@ from reference_controller.runtime.controller import Key, key_of
 from reference_controller.shared.conditions import with_condition
 from vocabulary.clock import Micros
 from vocabulary.errors import ApiError
-from vocabulary.kinds import NAMESPACE, Kind
+from vocabulary.kinds import LIMIT_RANGE, NAMESPACE, RUNTIME_CLASS, Kind
 from vocabulary.objects import (
     Object,
     condition,
@@ -58,6 +59,7 @@ class Cluster:
 
     queues: dict[str, ClusterQueue]
     flavors: dict[str, Object]
+    additions: Additions
     local: dict[str, list[Key]] = field(default_factory=dict)
     """By ClusterQueue: its LocalQueues that let in."""
     shut: dict[Key, str] = field(default_factory=dict)
@@ -77,7 +79,10 @@ class Scheduler:
     """Its memory are the books."""
 
     name: Final = "scheduler"
-    watches: Final = (WORKLOAD, LOCAL_QUEUE, CLUSTER_QUEUE, RESOURCE_FLAVOR, NAMESPACE)
+    watches: Final = (
+        *(WORKLOAD, LOCAL_QUEUE, CLUSTER_QUEUE, RESOURCE_FLAVOR),
+        *(NAMESPACE, LIMIT_RANGE, RUNTIME_CLASS),
+    )
 
     def __init__(self, office: Office) -> None:
         self._office = office
@@ -122,6 +127,8 @@ class Scheduler:
         flavors: ObjectList = yield List(RESOURCE_FLAVOR)
         local: ObjectList = yield List(LOCAL_QUEUE)
         namespaces: ObjectList = yield List(NAMESPACE)
+        limit_ranges: ObjectList = yield List(LIMIT_RANGE)
+        runtime_classes: ObjectList = yield List(RUNTIME_CLASS)
         parsed = {_version(each): each for each in found.items}
         self._parsed = {
             version: self._parsed.get(version) or ClusterQueue(each, self._rules)
@@ -130,6 +137,7 @@ class Scheduler:
         cluster = Cluster(
             {queue.name: queue for queue in self._parsed.values()},
             {name_of(each): each for each in flavors.items},
+            Additions(limit_ranges.items, runtime_classes.items),
         )
         labels = {name_of(each): labels_of(each) for each in namespaces.items}
         for each in local.items:
@@ -300,6 +308,7 @@ class _Run:
             quotas,
             self.cluster.flavors,
             self.rules,
+            self.cluster.additions,
             lambda usage: bool(preemptor.victims(usage)),
         )
         assignment = chooser.assign(workload)

@@ -22,6 +22,11 @@ def the_last_unit_is_kept(self: Rules, asked: int, available: int) -> bool:
     return asked < available
 
 
+@MUTANTS.mutant(Rules.counts_additions, "It ignores RuntimeClasses and LimitRanges.", "QL-001")
+def templates_say_all(self: Rules) -> bool:
+    return False
+
+
 @MUTANTS.mutant(Rules.limit, "It ignores limits of borrowing and lending.", "KQ-047")
 def limits_do_not_bind(self: Rules, limit: int | None) -> int | None:
     return None

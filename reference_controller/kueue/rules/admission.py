@@ -17,6 +17,10 @@ class AdmissionRules:
         """True if a queue that has so much left may give what is asked for."""
         return asked <= available
 
+    def counts_additions(self) -> bool:
+        """True if what the API server adds to the resources of pods is asked for, too."""
+        return True
+
     def held(self, workload: Workload) -> Usage:
         """The quota that a Workload holds."""
         return workload.usage

@@ -6,20 +6,44 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import TypeAlias
 
-from vocabulary.objects import Object
+from vocabulary.objects import Object, get_path
 from vocabulary.quantities import parse_quantity
 
 Usage: TypeAlias = Mapping[str, Fraction]
 """Amounts by resource."""
 
 
-def asked_by(pod_sets: Iterable[Object]) -> Usage:
-    """The requests of the pods of all pod sets."""
+def asked_by(
+    pod_sets: Iterable[Object], limits: Iterable[Object], classes: Mapping[str, Object]
+) -> Usage:
+    """The requests of the pods of all pod sets, with the defaults that `limits` of LimitRanges give
+    their containers, and the overhead of their RuntimeClass."""
     total: dict[str, Fraction] = {}
+    items = [each for each in limits if each["type"] == "Container"]
     for each in pod_sets:
-        for name, value in of_pod(each["template"].get("spec") or {}).items():
+        spec = _as_created(each["template"].get("spec") or {}, items, classes)
+        for name, value in of_pod(spec).items():
             total[name] = total.get(name, Fraction(0)) + value * int(each.get("count", 1))
     return total
+
+
+def _as_created(spec: Object, items: Iterable[Object], classes: Mapping[str, Object]) -> Object:
+    class_ = classes.get(spec.get("runtimeClassName", ""), {})
+    return {
+        **spec,
+        "initContainers": [_filled(each, items) for each in spec.get("initContainers") or ()],
+        "containers": [_filled(each, items) for each in spec.get("containers") or ()],
+        "overhead": spec.get("overhead") or get_path(class_, "overhead.podFixed"),
+    }
+
+
+def _filled(container: Object, items: Iterable[Object]) -> Object:
+    resources = container.get("resources") or {}
+    limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
+    for each in items:
+        limits = {**(each.get("default") or {}), **limits}
+        requests = {**(each.get("defaultRequest") or {}), **requests}
+    return {**container, "resources": {"limits": limits, "requests": requests}}
 
 
 def of_pod(spec: Object) -> Usage:

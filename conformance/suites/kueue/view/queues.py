@@ -589,7 +589,7 @@ class Queues:
     def is_candidate(self, run: WorkloadRun, at: Moment) -> bool:
         """True if it waits in a queue that admits, and is not in its back-off."""
         state = run.at(at.n)
-        if state is None or not state.is_active or state.is_terminating:
+        if state is None or not state.is_active or state.is_terminating or not run.is_measured:
             return False
         if state.has_reservation or state.is_finished or not self.is_open(run, at.n):
             return False

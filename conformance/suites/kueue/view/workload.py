@@ -17,7 +17,7 @@ from conformance.suites.kueue.view.amounts import Usage, asked_by
 from conformance.suites.kueue.view.job import JobRun
 from vocabulary.clock import Micros, parse_rfc3339
 from vocabulary.history import Write
-from vocabulary.kinds import EVENT
+from vocabulary.kinds import EVENT, LIMIT_RANGE, RUNTIME_CLASS, Kind
 from vocabulary.objects import Object, finalizers_of, get_path, meta, owner_references
 
 if TYPE_CHECKING:
@@ -202,9 +202,31 @@ class WorkloadRun(ObjectRun):
 
     @cached_property
     def usage(self) -> Usage:
-        """Its requests by resource, in whichever flavor."""
-        first = self.snapshots[0].object
-        return asked_by(get_path(first, "spec.podSets") or ())
+        """Its requests by resource, in whichever flavor, as its pods are created."""
+        ranges = self._standing(LIMIT_RANGE, self.track.namespace)
+        limits = [item for each in ranges for item in get_path(each.first, "spec.limits") or ()]
+        pod_sets = get_path(self.snapshots[0].object, "spec.podSets") or ()
+        return asked_by(pod_sets, limits, self._runtime_classes)
+
+    @cached_property
+    def is_measured(self) -> bool:
+        """True if the history has the RuntimeClasses of its pods."""
+        pod_sets = get_path(self.snapshots[0].object, "spec.podSets") or ()
+        names = {get_path(each, "template.spec.runtimeClassName") for each in pod_sets}
+        return names <= {None, *self._runtime_classes}
+
+    @cached_property
+    def _runtime_classes(self) -> Mapping[str, Object]:
+        return {each.name: each.first for each in self._standing(RUNTIME_CLASS, "")}
+
+    def _standing(self, kind: Kind, namespace: str) -> list[Track]:
+        """The objects of a kind at its creation, by name."""
+        found = [
+            each
+            for each in self.history.by_kind.get(str(kind), ())
+            if each.namespace == namespace and each.exists_at(self.track.created.n)
+        ]
+        return sorted(found, key=lambda track: track.name)
 
     @cached_property
     def pod(self) -> Object:

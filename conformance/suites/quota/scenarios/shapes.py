@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 from chaos.faults import Pause
 from conformance.breaking import operator_away
 from conformance.scenario_type import scenario
 from conformance.suites.kueue.handle import QueuedJob, QueuedJobSet, job, job_set, queue
 from conformance.world import World
 from vocabulary.clock import SECOND
-from vocabulary.objects import with_path
+from vocabulary.objects import Object, with_path
 
 BEHAVES = "run 1m, stop 30s"
 
@@ -24,6 +27,42 @@ def all_pod_sets_count(world: World) -> None:
     world.until(its.is_ready())
     other = QueuedJob.of(world, "other", "run 20s", pods=2)
     world.until(other.is_finished())
+
+
+_ADDS: Final[Mapping[str, Object]] = {
+    "limit-range": {
+        "apiVersion": "v1",
+        "kind": "LimitRange",
+        "metadata": {"name": "defaults"},
+        "spec": {"limits": [{"type": "Container", "defaultRequest": {"cpu": "1"}}]},
+    },
+    "runtime-class": {
+        "apiVersion": "node.k8s.io/v1",
+        "kind": "RuntimeClass",
+        "metadata": {"name": "boxed"},
+        "handler": "boxed",
+        "overhead": {"podFixed": {"cpu": "1"}},
+    },
+}
+
+
+@scenario(
+    arms=["QL-001"],
+    kills="templates-say-all",
+    cases=_ADDS,
+    only_simulated="the nodes of other clusters need a handler for a RuntimeClass",
+)
+def pods_ask_for_more(world: World, adds: Object) -> None:
+    """Quota is for what the API server adds to the requests of a pod, too."""
+    world.create(adds)
+    queue(world, quota={"cpu": "1", "memory": "1Gi"})
+    boxed = {"runtimeClassName": "boxed"} if adds["kind"] == "RuntimeClass" else {}
+    jobs = [
+        QueuedJob.of(world, name, "run 20s", requests={"memory": "1Mi"}, **boxed)
+        for name in ("a", "b")
+    ]
+    for its in jobs:
+        world.until(its.is_finished())
 
 
 @scenario(arms=["QL-001"], kills="running-jobs-run")
