@@ -18,6 +18,8 @@ from conformance.suites.quota.view import Holding, Loss, QuotaHistory
 from conformance.suites.quota.view.holding import Cause
 
 _STEPS = 3
+_UNTIL_ALL_IS_OVER = ("pod", "workload.codeflare.dev/appwrapper")
+"""The frameworks whose quota is held in every edition until their pods are over, or gone."""
 
 
 @claim(
@@ -33,7 +35,7 @@ def no_reservation_leaks(holding: Holding) -> Obligations:
         since = _may_go(holding, loss)
         if since is None:
             continue
-        if holding.others_were_down:
+        if holding.others_were_down(loss.began, since):
             yield undecided(loss.began, "another controller, which says so, was down")
             continue
         yield eventually(
@@ -48,10 +50,17 @@ def no_reservation_leaks(holding: Holding) -> Obligations:
 
 
 def _may_go(holding: Holding, loss: Loss) -> Moment | None:
-    """The moment from which nothing holds the quota any more; None while a pod may."""
-    if loss.cause in (Cause.SUCCESS, Cause.ORPHAN) or holding.job is None:
+    """The moment from which nothing holds the quota any more; None while something may."""
+    job = holding.job
+    if loss.cause in (Cause.SUCCESS, Cause.ORPHAN) or job is None:
         return loss.began
-    return holding.job.last_pod_ended(loss.began)
+    is_by_signal = loss.cause is Cause.EVICTION and not holding.holds_until_terminal
+    if job.framework in _UNTIL_ALL_IS_OVER or (holding.is_strict and not is_by_signal):
+        return job.last_pod_ended(loss.began)
+    if is_by_signal:
+        return job.says_inactive(loss.began)
+    # One that is deleted may stay for a finalizer, and its Workload with it.
+    return loss.began if loss.cause is Cause.FAILURE else job.track.removed
 
 
 @claim("QL-005", states(3), armed_by="admission that was given back")
@@ -130,6 +139,9 @@ def orphans_hold_nothing(holding: Holding) -> Obligations:
     if len(known) < len(ends):
         return
     last = max([gone, *known], key=lambda moment: moment.n)
+    if holding.others_were_down(gone, last):
+        yield undecided(gone, "another controller was down")
+        return
     ended = holding.workload.next(gone, lambda state: state.is_finished)
     yield eventually(
         holding,
@@ -137,7 +149,7 @@ def orphans_hold_nothing(holding: Holding) -> Obligations:
         since=Instant(last.n, last.t),
         within_us=0,
         happened=ended or holding.workload.let_go(gone),
-        steps=_STEPS + 1,
+        steps=_STEPS,
         evidence=(gone,),
     )
 

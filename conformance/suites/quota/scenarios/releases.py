@@ -50,6 +50,18 @@ def pods_stop_slowly(world: World, kind: type[QueuedPod | QueuedPyTorchJob]) -> 
     world.until(second.is_finished())
 
 
+@scenario(arms=["QL-004"], kills="quota-is-never-given-back", roles=("kueue", "jobset"))
+def another_controller_was_killed(world: World) -> None:
+    """A Job is deactivated long after the controller of other jobs was killed."""
+    queue(world)
+    first = QueuedJob.of(world, "first", "run forever, stop 1s")
+    world.until(first.is_ready())
+    world.inject(Kill("jobset", restart_after=2 * SECOND))
+    world.wait(30 * SECOND)
+    first.activate(False)
+    world.until(first.has_released())
+
+
 @scenario(
     arms=["QL-016"],
     kills="orphans-keep-their-quota",

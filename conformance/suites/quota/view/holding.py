@@ -92,6 +92,7 @@ class Holding(ObjectRun):
         self.workload = workload
         self._view = view
         framework = "" if workload.job is None else workload.job.framework
+        self.is_strict = holds_until_terminal(view.edition, "")
         self.holds_until_terminal = holds_until_terminal(view.edition, framework)
 
     @cached_property
@@ -164,16 +165,25 @@ class Holding(ObjectRun):
         later = [at for at in begun if at > self.track.created.n]
         return not later and (self.track.created.n <= n or not begun)
 
-    @cached_property
-    def others_were_down(self) -> bool:
-        """True if another process, such as the job's own controller, was down or paused: a release
-        by its word comes as late as that."""
-        processes = self.history.processes
-        return self.history.others_were_down or any(
-            entry.change in ("killed", "stopped", "paused")
-            for entry in processes
-            if not self.operator.is_by(entry.process)
-        )
+    def others_were_down(self, began: Moment, since: Moment) -> bool:
+        """True if another process, such as the job's own controller, was down or paused from the
+        beginning of a loss until its release was due: a release by its word comes as late as
+        that."""
+        timing = self.operator.timing
+        due_us = timing.due_us(since.t, 2 * timing.latency_us)
+        down: set[str] = set()
+        for entry in self.history.processes:
+            if self.operator.is_by(entry.process):
+                continue
+            if due_us is not None and entry.t > due_us:
+                break
+            if down and entry.t >= began.t - timing.latency_us:
+                return True
+            if entry.change in ("killed", "stopped", "paused"):
+                down.add(entry.process)
+            else:
+                down.discard(entry.process)
+        return bool(down)
 
     def is_seen_late(self, step: Step) -> bool:
         """True if a fault may have shown the controller older states than its latency explains."""
