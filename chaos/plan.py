@@ -149,6 +149,8 @@ class Plan:
         count = len(self.faults)
         what = {0: "no faults", 1: "1 fault"}.get(count, f"{count} faults")
         lines = [f"Scenario {self.scenario} with seed {self.seed} and {what}."]
+        if self.implementation:
+            lines.append(f"The controller under test is {self.implementation}.")
         if self.edition:
             lines.append(f"It is judged by the edition {self.edition}.")
         if self.scale:
@@ -161,6 +163,10 @@ class Plan:
         for number, step in enumerate(self.faults, start=1):
             sentence = step.describe()
             lines.append(f"{number}. {sentence[0].upper()}{sentence[1:]}.")
+        if self.story is not None:
+            lines.append(self.story.describe())
+        if self.recorded is not None and self.recorded.decisive:
+            lines.append(f"Decisive: {self.recorded.decisive}.")
         return "\n".join(lines)
 
 

@@ -22,6 +22,8 @@ class Recorded:
     """`vocabulary.history.history_digest` of it."""
     assay: Name
     """The version of Assay, with the commit if it was a checkout."""
+    decisive: str = ""
+    """The entry of that history that contradicts a claim, as reports show it."""
 
     def to_data(self) -> dict[str, Any]:
         return write_fields(self)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chaos.fields import Name, Span, write_fields
+from vocabulary.durations import format_duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,15 @@ class Story:
     """The right controller."""
     released: dict[str, str] = field(default_factory=dict)
     """Profiles of releases that violate the claim, too, each with the edition to judge it by."""
+
+    def describe(self) -> str:
+        """The bug, and the violation, in plain English."""
+        at = format_duration(self.contradiction.at)
+        return (
+            f"{self.upstream}: {self.tells}\n"
+            f"Decisive: {self.claim} is violated at {at}, by {self.contradiction.shows!r}. "
+            f"The right controller is {self.right}."
+        )
 
     def to_data(self) -> dict[str, Any]:
         return write_fields(self)

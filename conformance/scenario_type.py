@@ -145,7 +145,7 @@ def scenario(
     show. A scenario that has neither is a case of another one.
 
     With `cases`, it is registered once per case: the function takes the case's value as its
-    second argument, the case's name ends the id, and the title says which it is.
+    second argument, the case's name ends the id, and begins the title.
     """
 
     def register(function: Function) -> Function:
@@ -170,7 +170,7 @@ def scenario(
             registered = LARGE_SCENARIOS if large else SCENARIOS
             registered[name] = Scenario(
                 id=name,
-                title=f"{title.removesuffix('.')}: {case}." if case else title,
+                title=f"{case}: {title}" if case else title,
                 arms=tuple(arms),
                 kills=kills,
                 shows=shows,

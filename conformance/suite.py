@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from msgspec import Struct
 
     from conformance.history import History, Track
-    from conformance.history.lanes import Lane, Tone
+    from conformance.history.lanes import Lane, Sheet, Tone
 
 ACTORS: Final = frozenset(
     {"operator", "user", "federated-user", "chaos", "harness", "kubelet", "scheduler"}
@@ -163,6 +163,10 @@ class KindUse:
     """How many pods an object asks for, at most."""
 
 
+def _no_table(_histories: Sequence[History]) -> Iterable[str]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
     """The claims, scenarios and vocabulary of one norm."""
@@ -190,9 +194,12 @@ class Suite:
     need_webhooks: tuple[str, ...] = ()
     """Claims that no operator keeps unless its admission webhooks are called."""
     lanes: Callable[[History, Track], Iterable[Lane]] = lambda _history, _object: ()
-    """The lanes of an object of these kinds on failure pages, beside its conditions."""
-    table: Callable[[Sequence[History]], Iterable[str]] = lambda _histories: ()
-    """Lines that a run of its scenarios prints below its claims, from their histories."""
+    """The lanes of an object of these kinds on failure pages, beside its conditions; a suite
+    without kinds of its own may add lanes to those of others."""
+    sheets: Callable[[History, int], Iterable[Sheet]] = lambda _history, _n: ()
+    """Tables on failure pages: objects as they were after that position."""
+    table: Callable[[Sequence[History]], Iterable[str]] = _no_table
+    """Lines below the claims of a run of its scenarios, and in its report, from the histories."""
     condition_tones: Mapping[str, Tone] = field(default_factory=dict)
     """The tone of a condition's lane while it is True; `good` for those that are not named."""
     by_edition: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
@@ -348,6 +355,12 @@ def judged_on(scenario: str, roles: Iterable[str]) -> Iterator[Suite]:
         is_of_log = of == AUDIT_LOG and suite.roles and ran.issuperset(suite.roles)
         if suite.name in ran or not ran.isdisjoint(suite.judged_with) or is_of_log:
             yield suite
+
+
+def makes_table(scenario: str) -> bool:
+    """True if the suite of a scenario makes a table of its histories."""
+    found = load().get(scenario.partition("/")[0])
+    return found is not None and found.table is not _no_table
 
 
 def _load(name: str) -> None:

@@ -79,6 +79,8 @@ def show(claim: Annotated[str, typer.Argument(help="A claim's id or name.")]) ->
     typer.echo("")
     typer.echo(found.text)
     typer.echo(f"\nsource: {found.source}")
+    for meaning in found.terms:
+        typer.echo(meaning)
     for decision in found.decisions:
         typer.echo(f"\ndecision {decision.id}: {decision.choice}")
         typer.echo(f"    because {decision.because}")

@@ -61,6 +61,7 @@ def show_suite(
     suites as well, which are long."""
     from conformance.report.again import replay_command
     from conformance.report.counted import counted
+    from conformance.report.tables import tables_of
     from conformance.report.text import claims_table, counts_line, summary_lines, trouble_lines
 
     table = claims_table(report, show_all=show_all)
@@ -77,7 +78,8 @@ def show_suite(
         more = counted(len(first) - MAX_BLOCKS, "more failure")
         typer.echo(f"\nand {more}, see the report")
     if tables:
-        _echo_tables(suite)
+        for _, text in tables_of(suite.runs):
+            typer.echo(f"\n{text}")
     typer.echo("")
     summary = () if quiet else summary_lines(report)
     for line in (*suite.notes, *summary, *trouble_lines(report)):
@@ -86,23 +88,6 @@ def show_suite(
         f"{counts_line(report)}; {counted(len(suite.runs), 'run')} in {suite.wall_seconds:.2f} s"
     )
     echo_files(files)
-
-
-def _echo_tables(suite: SuiteResult) -> None:
-    """The tables that suites make of the histories of undisturbed runs."""
-    from conformance import suite as suites
-    from conformance.history import History
-
-    by_suite: dict[str, list[History]] = {}
-    for run in suite.runs:
-        name = run.scenario.partition("/")[0]
-        if run.entries and not run.variant and not run.error:
-            by_suite.setdefault(name, []).append(History(run.header, run.entries))
-    for name, histories in sorted(by_suite.items()):
-        for line in suites.load()[name].table(histories):
-            typer.echo(line)
-        for history in histories:
-            history.close()
 
 
 def echo_files(files: SuiteFiles) -> None:

@@ -40,6 +40,16 @@ class Lane(NamedTuple):
     their own."""
 
 
+class Sheet(NamedTuple):
+    """Objects as they were at one moment, as a table."""
+
+    title: str
+    lines: Sequence[str]
+    """Sentences above the table."""
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
 def bar_height(amount: int, most: int) -> float:
     """The height of a bar; the lowest has room for its text."""
     return _LOWEST_BAR + (1 - _LOWEST_BAR) * amount / max(most, 1)

@@ -45,6 +45,12 @@ class Decision:
     because: str
 
 
+_TERMS: Final = {
+    "reaction": "A reaction is the longest time that the controller under test is granted for one "
+    "step. The header of a run says how long that is.",
+}
+
+
 @dataclass(eq=False, slots=True)
 class Claim:
     """One normative sentence. `name` is kebab-case and unique, `text` a full RFC 2119 sentence."""
@@ -71,6 +77,11 @@ class Claim:
         if self.decision is None:
             return ()
         return self.decision if isinstance(self.decision, tuple) else (self.decision,)
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The meaning of words in its text that norms do not define."""
+        return tuple(meaning for word, meaning in _TERMS.items() if word in self.text)
 
     def cites(self, decision: str) -> bool:
         """True if the decision of that id is one of its own."""

@@ -52,6 +52,7 @@ from conformance.report.pages.index_page import index_page
 from conformance.report.recorded import recorded
 from conformance.report.replacing import LEFT_OVER, replacing
 from conformance.report.run_result import RunResult, SuiteResult
+from conformance.report.tables import tables_of
 from conformance.report.yaml_text import FIRST_LINE, REPORT_NAME, report_path, write_report
 from vocabulary.history import write_history
 
@@ -165,7 +166,8 @@ def write_folder(
             if failure.page is not None
             for claim in failure.entry.claims
         }
-        (made / "index.html").write_text(index_page(report, claims, pages), encoding="utf-8")
+        index = index_page(report, claims, pages, list(tables_of(suite.runs)))
+        (made / "index.html").write_text(index, encoding="utf-8")
         (made / "junit.xml").write_text(junit_xml(report), encoding="utf-8")
         if allure:
             write_allure_results(made / ALLURE_NAME, report, made, pages)
@@ -191,7 +193,7 @@ def _write_failures(
     for failure in failures:
         plan = made / failure.plan.relative_to(folder)
         plan.parent.mkdir(exist_ok=True)
-        plan.write_text(_plan_of(failure.run, report.suite).to_yaml(), encoding="utf-8")
+        plan.write_text(_plan_of(failure, report.suite).to_yaml(), encoding="utf-8")
         if failure.page is not None:
             page = failure_page(
                 [(claims[verdict.claim], verdict) for verdict in failure.verdicts],
@@ -202,10 +204,12 @@ def _write_failures(
             (made / failure.page.relative_to(folder)).write_text(page, encoding="utf-8")
 
 
-def _plan_of(run: RunResult, suite: Suite) -> Plan:
-    """The run's plan; it names the implementation, so that it replays the same failure, and the
+def _plan_of(failure: Failure, suite: Suite) -> Plan:
+    """The failure's plan; it names the implementation, so that it replays the same failure, and the
     history, so that a replay can be compared with it."""
-    plan = replace(plan_from_data(msgspec.to_builtins(run.plan)), recorded=recorded(run, suite))
+    run = failure.run
+    plan = plan_from_data(msgspec.to_builtins(run.plan))
+    plan = replace(plan, recorded=recorded(run, suite, failure.verdicts))
     if not plan.implementation and run.header.implementation != "reference":
         plan = replace(plan, implementation=run.header.implementation)
     return plan

@@ -14,6 +14,7 @@ from typing import Final
 import msgspec
 
 from chaos.plan import load_plan
+from conformance import suite as suites
 from conformance.norm.claim import Claim
 from conformance.report.again import replay_command, run_command
 from conformance.report.conformance_report import ClaimTest, ConformanceReport, ShrunkTest
@@ -28,6 +29,7 @@ from conformance.report.pages.index_page import index_page
 from conformance.report.replacing import write_whole
 from conformance.report.run_result import RunResult
 from conformance.report.stored_run import Judge, stored_run
+from conformance.report.tables import tables_of
 from conformance.report.yaml_text import read_report_at, report_path
 
 INDEX_NAME: Final = "index.html"
@@ -68,8 +70,19 @@ def write_html(report_at: Path, out: Path, claims: Mapping[str, Claim], judge: J
         pages |= {(claim, entry.name, entry.seed): f"{stem}.html" for claim in entry.claims}
     index = out / INDEX_NAME
     shown = _seen_from(report, os.path.relpath(folder, out))
-    write_whole(index, index_page(shown, claims, pages))
+    write_whole(index, index_page(shown, claims, pages, _tables(report, folder)))
     return index
+
+
+def _tables(report: ConformanceReport, folder: Path) -> list[tuple[str, str]]:
+    """The tables of the suites that make one, from the histories that were kept."""
+    kept = {
+        test.history
+        for claim in report.claims
+        for test in claim.tests
+        if test.history and not test.variant and suites.makes_table(test.scenario)
+    }
+    return list(tables_of(stored_run(folder, each, lambda *_: []) for each in sorted(kept)))
 
 
 def _run(folder: Path, test: ClaimTest, small: ShrunkTest | None, judge: Judge) -> RunResult:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from chaos.plan import Plan
 from chaos.recorded import Recorded
+from conformance.norm.verdict import Verdict
 from conformance.report.conformance_report import Suite
 from conformance.report.run_result import RunResult
+from conformance.report.text import decisive_step, event_line
 from vocabulary.history import history_digest
 
 SIMULATED: Final = "simulated"
@@ -24,12 +27,22 @@ def assay_told(version: str, git_commit: str) -> str:
     return f"{version} at {commit[:12]}{dirty}" if commit else version
 
 
-def recorded(run: RunResult, suite: Suite) -> Recorded | None:
-    """The reference to a run's history for its plan; None in real time, where no history
-    repeats."""
+def recorded(run: RunResult, suite: Suite, verdicts: Sequence[Verdict]) -> Recorded | None:
+    """The reference to a run's history, of which these verdicts are shown, for its plan; None in
+    real time, where no history repeats."""
     if run.header.cluster != SIMULATED:
         return None
-    return Recorded(digest_of(run), assay_told(suite.version, suite.git_commit))
+    return Recorded(
+        digest_of(run), assay_told(suite.version, suite.git_commit), _decisive(run, verdicts)
+    )
+
+
+def _decisive(run: RunResult, verdicts: Sequence[Verdict]) -> str:
+    for verdict in verdicts:
+        step = decisive_step(run, verdict)
+        if step is not None:
+            return f"{verdict.claim} at {' '.join(event_line(step).split())}"
+    return ""
 
 
 def is_another(run: RunResult, plan: Plan, recorded_of: str) -> bool:

@@ -11,7 +11,7 @@ from conformance.report.build import fault_texts
 from conformance.report.counted import counted
 from conformance.report.pages.change import with_previous
 from conformance.report.pages.event_table import details, event_rows, shown_positions
-from conformance.report.pages.lanes import lane_groups
+from conformance.report.pages.lanes import lane_groups, sheets_at
 from conformance.report.pages.page import embedded_json, render
 from conformance.report.pages.shown_time import axis_time, shown_span
 from conformance.report.pages.time_axis import TimeAxis
@@ -76,6 +76,7 @@ def _page(
         groups=lane_groups(
             run.header, run.entries, [each for _, each in judged], axis, frozenset(positions)
         ),
+        sheets=sheets_at(run.header, run.entries, first),
         axis=axis,
         ticks=[(x, axis_time(at_us)) for x, at_us in axis.ticks],
         folds=[(fold, shown_span(fold.span_us)) for fold in axis.folds],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from conformance.norm.claim import Claim
 from conformance.report.conformance_report import ClaimReport, ConformanceReport
@@ -19,8 +19,10 @@ def index_page(
     report: ConformanceReport,
     claims: Mapping[str, Claim],
     pages: Mapping[tuple[str, str, int], str],
+    tables: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """The page. `pages` has the file name of a failure's page by claim, test name and seed."""
+    """The page. `pages` has the file name of a failure's page by claim, test name and seed;
+    `tables` are those of suites, by name."""
     ordered = worst_first(report.claims)
     return render(
         "index.html.j2",
@@ -29,6 +31,7 @@ def index_page(
         report=report,
         claims=claims,
         pages=pages,
+        tables=tables,
         ordered=ordered,
         failures=[
             (each, pages.get((each.shown_for[0], each.name, each.seed), ""))

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Final
 
 from conformance.history import History, Track
-from conformance.history.lanes import State, Tone
+from conformance.history.lanes import Sheet, State, Tone
 from conformance.norm.verdict import Outcome, Verdict, Violation
 from conformance.report.pages.lane import DrawnLane, LaneGroup, Mark
 from conformance.report.pages.object_lanes import (
     Canvas,
     existence_lane,
+    has_lanes,
     node_lane,
     pod_lane,
     requests_about,
     subject_lanes,
     suite_of,
+    suites_of,
 )
 from conformance.report.pages.time_axis import TimeAxis
 from conformance.report.untrusted import printable
@@ -67,7 +70,17 @@ def lane_groups(
         return track.uid not in mentioned, owner not in mentioned, not track.exists_at(first)
 
     ranked = sorted(history.tracks.values(), key=rank)
-    subjects = [track for track in ranked if suite_of(track) is not None][:MAX_SUBJECTS]
+    subjects = list(
+        islice(
+            (
+                track
+                for track in ranked
+                if suite_of(track) is not None
+                and (track.uid in mentioned or has_lanes(track, history))
+            ),
+            MAX_SUBJECTS,
+        )
+    )
     uids = {subject.uid for subject in subjects}
     groups = [
         *(LaneGroup(each.claim, [claim_lane(entries, each, canvas)]) for each in verdicts),
@@ -95,6 +108,20 @@ def lane_groups(
     ]
     history.close()
     return [group for group in groups if group.lanes]
+
+
+def sheets_at(header: Header, entries: Sequence[Entry], n: int) -> list[Sheet]:
+    """The tables that suites make of a history, after position n or at its end."""
+    if not entries:
+        return []
+    history = History(header, entries)
+    at = n if 0 <= n < len(entries) else len(entries) - 1
+    try:
+        return [each for found in suites_of(history) for each in found.sheets(history, at)]
+    except Exception as error:  # noqa: BLE001 - a suite's table must not cost the report
+        return [Sheet(f"tables failed: {type(error).__name__}: {error}", [], [], [])]
+    finally:
+        history.close()
 
 
 def claim_lane(entries: Sequence[Entry], verdict: Verdict, canvas: Canvas) -> DrawnLane:
@@ -159,7 +186,7 @@ def _fault_and_process_lanes(
         if isinstance(entry, Fault)
     ]
     stopped = [
-        State(entry.t, "idle", "faults stopped, progress is due")
+        State(entry.t, "idle", "faults over")
         for entry in entries
         if isinstance(entry, RunMark) and entry.mark == "faults-stopped"
     ]

@@ -101,11 +101,26 @@ def subject_lanes(subject: Track, canvas: Canvas) -> Iterator[DrawnLane]:
 
 
 def _own_lanes(subject: Track, history: History) -> list[Lane]:
-    found = suite_of(subject)
+    """The lanes of its suite, and those that suites without kinds of their own add to them."""
+    own = suite_of(subject)
+    if own is None:
+        return []
+    adding = [each for each in suites_of(history) if not each.kinds]
     try:
-        return [] if found is None else list(found.lanes(history, subject))
+        return [lane for each in (*adding, own) for lane in each.lanes(history, subject)]
     except Exception as error:  # noqa: BLE001 - a suite's lane must not cost the report
         return [Lane(f"lanes failed: {type(error).__name__}: {error}", [])]
+
+
+def suites_of(history: History) -> list[Suite]:
+    """The suites that the operators of a history suffice for."""
+    roles = history.header.operators.keys()
+    return [each for each in suite.load().values() if roles >= {*each.roles}]
+
+
+def has_lanes(subject: Track, history: History) -> bool:
+    """True if a suite says more of an object than that it exists."""
+    return bool(_own_lanes(subject, history))
 
 
 def _condition_lane(track: Track, name: str, if_true: Tone) -> Lane:

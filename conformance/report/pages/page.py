@@ -24,6 +24,7 @@ _HTML_IN_JSON: Final = str.maketrans(
 
 _LABEL: Final = 21
 _LABEL_END: Final = 13
+_LETTERS_PER_PERCENT: Final = 1.6
 
 
 @lru_cache(maxsize=1)
@@ -36,6 +37,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters["shortened"] = shortened
+    environment.filters["fitting"] = fitting
     return environment
 
 
@@ -61,6 +63,12 @@ def shortened(text: str) -> str:
     if len(text) <= _LABEL:
         return text
     return f"{text[: _LABEL - _LABEL_END - 1]}…{text[-_LABEL_END:]}"
+
+
+def fitting(text: str, percent: float) -> str:
+    """The text of a band that takes so much of the picture's width, cut where it ends."""
+    room = int(percent * _LETTERS_PER_PERCENT)
+    return text if len(text) <= room else f"{text[: max(room - 1, 0)]}…"
 
 
 def embedded_json(value: Any) -> Markup:

@@ -9,13 +9,30 @@
 - `kind`: Workloads and queues, field by field, live and recorded; `api` has their names.
 - `handle`: a Workload and its queues as scenarios use them.
 - `settings`: the configuration of the controller, and how long its Workloads may take.
+- `lanes`: places in queues and requeue timers on failure pages.
 - `sources`, `decisions`: what claims cite, and what the suite decided where the norm is silent.
 """
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from conformance.suite import Suite
 from conformance.suites.kueue.api import KEP, RELEASED
 from conformance.suites.kueue.kind import KINDS
 from conformance.suites.kueue.settings import SETTINGS
+
+if TYPE_CHECKING:
+    from conformance.history import History, Track
+    from conformance.history.lanes import Lane
+
+
+def _lanes(history: History, track: Track) -> Iterable[Lane]:
+    from conformance.suites.kueue.lanes import lanes
+
+    return lanes(history, track)
+
 
 SUITE = Suite(
     name="kueue",
@@ -26,6 +43,7 @@ SUITE = Suite(
     editions=(KEP, RELEASED),
     kinds=KINDS,
     settings=SETTINGS,
+    lanes=_lanes,
     condition_tones={
         "Evicted": "warn",
         "Finished": "done",

@@ -7,6 +7,7 @@ Everything is worked out from histories: what pods use, against what Workloads r
   `stories` has plans that tell of bugs that others had.
 - `view`: the ledger: reservations and their pods as step functions.
 - `editions`: the moment of release that each asks for; `cells`, `table`: the table of cells.
+- `lanes`: the ledger of a queue on failure pages.
 - `judging`: the decorators that make a generator the checker of a claim.
 - `decisions`, `sources`: the suite's decisions, and the sources that claims cite.
 
@@ -22,13 +23,26 @@ from conformance.suite import Suite
 from conformance.suites.quota.editions import BY_EDITION, EDITIONS
 
 if TYPE_CHECKING:
-    from conformance.history import History
+    from conformance.history import History, Track
+    from conformance.history.lanes import Lane, Sheet
 
 
 def _table(histories: Sequence[History]) -> Iterable[str]:
     from conformance.suites.quota.table import table_lines
 
     return table_lines(histories)
+
+
+def _lanes(history: History, track: Track) -> Iterable[Lane]:
+    from conformance.suites.quota.lanes import lanes
+
+    return lanes(history, track)
+
+
+def _sheets(history: History, n: int) -> Iterable[Sheet]:
+    from conformance.suites.quota.lanes import sheets
+
+    return sheets(history, n)
 
 
 SUITE: Final = Suite(
@@ -39,5 +53,7 @@ SUITE: Final = Suite(
     roles=("kueue",),
     editions=EDITIONS,
     by_edition=BY_EDITION,
+    lanes=_lanes,
+    sheets=_sheets,
     table=_table,
 )

@@ -33,7 +33,9 @@ class QuotaHistory(ObjectView[Holding]):
 
     @cached_property
     def edition(self) -> str:
-        return edition_of("quota", told_by(self.history.header))
+        """That of the ledger; where it does not judge a run, that of Kueue."""
+        told = told_by(self.history.header)
+        return told.get("quota") or told.get("kueue") or edition_of("quota", told)
 
     def run_of(self, track: Track) -> Holding:
         return Holding(self, self._workloads[track])
