@@ -48,6 +48,13 @@ def test_a_plan_replays_the_history_that_it_tells_of(assay: Assay) -> None:
     assert history_line(assay("replay", PLAN)) == f"the same history as recorded (sha256 {told})"
 
 
+def test_a_plan_says_which_controller_and_which_entry_decide(assay: Assay) -> None:
+    out = assay("replay", PLAN, "--explain").out
+    assert "The controller under test is mutant:quota-released-on-failed.\n" in out
+    assert "\nDecisive: AW-015 at t=" in out
+    assert "QuotaReserved True → False by appwrapper.\n" in out
+
+
 def test_another_history_of_the_same_suite_comes_of_a_change(assay: Assay) -> None:
     told = rewritten(lambda plan: replace(plan, seed=plan.seed + 1))
     ended = assay("replay", PLAN)

@@ -24,7 +24,7 @@ _HTML_IN_JSON: Final = str.maketrans(
 
 _LABEL: Final = 21
 _LABEL_END: Final = 13
-_LETTERS_PER_PERCENT: Final = 1.6
+_LETTERS_PER_PERCENT: Final = 1.75
 
 
 @lru_cache(maxsize=1)
