@@ -41,6 +41,7 @@ recorded: {sha256: SHA, assay: 0.9.0 at 1a2b3c4d5e6f}
 
 DESCRIPTION = """\
 Scenario appwrapper/quota-release/slow-pods with seed 1729 and 4 faults.
+The controller under test is reference.
 It has 1 node, at most 2 replicas each, no component but a-job and a-config.
 AppWrapper a has the name b.c, 3 replicas, 5 completions, backoffLimit 0, restartPolicy OnFailure, \
 pods that run 20s, exit 1, retryLimit="-1", a Pod p… and a Service s.
