@@ -207,3 +207,26 @@ def test_a_workload_is_reviewed_in_whichever_version_it_is_written() -> None:
     change({"spec": {"active": False}})
     world.until(its.has_released())
     world.close()
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "field"),
+    [
+        ("ClusterQueue", {"flavorFungibility": {"whenCanBorrow": "Borrow"}}, "whenCanBorrow"),
+        (
+            "Workload",
+            {"priorityClassRef": {"group": GROUP, "kind": "PriorityClass", "name": "a"}},
+            "spec.priorityClassRef",
+        ),
+        ("Workload", {"priorityClassRef": {"group": GROUP}}, "spec.priorityClassRef.name"),
+    ],
+)
+def test_v1beta2_refuses_what_it_does_not_have(kind: str, spec: Object, field: str) -> None:
+    scenario = SCENARIOS["kueue/kinds/pod-is-never-ready"]
+    kueue = implementation("reference", "kueue")
+    world = SimulatedWorld(scenario, {"kueue": kueue}, DEFAULT_SEED, None)
+    made = {"apiVersion": NEWER, "kind": kind, "metadata": {"name": "run-a"}, "spec": spec}
+    with pytest.raises(ApiError, match="is invalid") as refused:
+        world.create(made)
+    assert field in refused.value.message
+    world.close()

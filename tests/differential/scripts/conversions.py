@@ -11,8 +11,8 @@ from tests.differential.script import script
 GROUP = "differential.assay.dev"
 
 
-def _version(name: str, field: str, **more: Any) -> dict[str, Any]:
-    spec = {"type": "object", "properties": {field: {"type": "string"}}}
+def _version(name: str, field: str, **rules: Any) -> dict[str, Any]:
+    spec = {"type": "object", "properties": {field: {"type": "string", **rules}}}
     status = {"type": "object", "properties": {"phase": {"type": "string"}}}
     schema = {"type": "object", "properties": {"spec": spec, "status": status}}
     return {
@@ -21,7 +21,6 @@ def _version(name: str, field: str, **more: Any) -> dict[str, Any]:
         "storage": name == "v1",
         "schema": {"openAPIV3Schema": schema},
         "subresources": {"status": {}},
-        **more,
     }
 
 
@@ -40,8 +39,9 @@ def _converted(request: Mapping[str, Any]) -> dict[str, Any]:
     return {"result": {"status": "Success"}, "convertedObjects": objects}
 
 
-def _define(c: Dialogue, plural: str, answer: Any = _converted) -> tuple[str, Events]:
-    """Define a kind in versions v1, which is stored, and v2; the path to its collections."""
+def _define(c: Dialogue, plural: str, answer: Any = _converted, **rules: Any) -> tuple[str, Events]:
+    """Define a kind in versions v1, which is stored, and v2; the path to its collections. `rules`
+    are those of v2 for `spec.width`."""
     config, reviews = c.conversions(answer)
     definition = {
         "apiVersion": "apiextensions.k8s.io/v1",
@@ -55,7 +55,7 @@ def _define(c: Dialogue, plural: str, answer: Any = _converted) -> tuple[str, Ev
                 "strategy": "Webhook",
                 "webhook": {"clientConfig": config, "conversionReviewVersions": ["v1"]},
             },
-            "versions": [_version("v1", "size"), _version("v2", "width")],
+            "versions": [_version("v1", "size"), _version("v2", "width", **rules)],
         },
     }
     path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -114,6 +114,24 @@ def conversion_reviews(c: Dialogue) -> None:
     reviews.clear()
     c.raw("GET", f"{base.format('v1')}/a", show=["apiVersion", "spec"])
     c.note("reviews of a read in the stored version", len(reviews))
+
+
+@script("An object is checked in the version in which it is written, and in no other.", ["7.8"])
+def checked_versions(c: Dialogue) -> None:
+    base, _ = _define(c, "slats", enum=["narrow", "wide"])
+    one, two = base.format("v1"), base.format("v2")
+    c.raw("POST", two, _thing("slats", "v2", "a", spec={"width": "odd"}), label="odd in v2")
+    c.raw("POST", two, _thing("slats", "v2", "a", spec={"width": "wide"}), show=["spec"])
+    c.raw("POST", one, _thing("slats", "v1", "b", spec={"size": "odd"}), show=["spec"])
+    c.raw("GET", f"{two}/b", show=["spec"])
+    merge = "application/merge-patch+json"
+    for name, spec in (("a", {"width": "odd"}), ("b", {"width": "odder"})):
+        c.raw("PATCH", f"{two}/{name}", {"spec": spec}, content_type=merge, show=["spec"])
+    changes: dict[str, Any] = {"metadata": {"labels": {"a": "b"}}}
+    c.raw("PATCH", f"{two}/b", changes, content_type=merge, show=["spec"], label="a label of b")
+    status = {"status": {"phase": "Ready"}}
+    c.raw("PATCH", f"{two}/b/status", status, content_type=merge, show=["status"])
+    c.raw("PATCH", f"{one}/a", {"spec": {"size": "odd"}}, content_type=merge, show=["spec"])
 
 
 @script("What cannot be converted can be neither written nor read in that version.", ["7.8"])
