@@ -6,9 +6,12 @@ misspelled timeout that is silently ignored holds quota.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
+
+import msgspec
 
 from reference_controller.kueue.names import Release, Timestamp
 from reference_controller.runtime.options import ConfigError
@@ -169,10 +172,25 @@ def _selector(data: Mapping[str, Any], key: str) -> Object:
     found = _section(data, "", key)
     _only(found, key, ("matchExpressions", "matchLabels"))
     try:
-        matches(found, {})
-    except (KeyError, TypeError, ValueError) as error:
+        msgspec.convert(found, _LabelSelector)
+    except msgspec.ValidationError as error:
         raise ConfigError(f"{key}: {error}; write a label selector") from error
     return found
+
+
+class _Requirement(msgspec.Struct, forbid_unknown_fields=True):
+    key: str
+    operator: Literal["In", "NotIn", "Exists", "DoesNotExist"]
+    values: list[str] | None = None
+
+    def __post_init__(self) -> None:
+        if bool(self.values) != (self.operator in ("In", "NotIn")):
+            raise ValueError("In and NotIn have values, and no other operator has")
+
+
+class _LabelSelector(msgspec.Struct, forbid_unknown_fields=True):
+    matchLabels: dict[str, str] | None = None  # noqa: N815 - the API's name
+    matchExpressions: list[_Requirement] | None = None  # noqa: N815 - the API's name
 
 
 def _release(data: Mapping[str, Any], gates: Mapping[str, Any], holds: bool) -> Mapping[str, str]:
@@ -246,7 +264,8 @@ def _whole(data: Mapping[str, Any], where: str, key: str) -> int:
 
 def _number(data: Mapping[str, Any], where: str, key: str, default: float, minimum: float) -> float:
     value = data.get(key, default)
-    if not isinstance(value, int | float) or isinstance(value, bool) or not value >= minimum:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not minimum <= value < math.inf:
         raise ConfigError(f"{where}.{key}: {value!r} is no number from {minimum:g} on")
     return float(value)
 
@@ -255,8 +274,8 @@ def _span(data: Mapping[str, Any], where: str, key: str, default: Micros) -> Mic
     if key not in data:
         return default
     try:
-        span_us = parse_duration(data[key])
-    except (TypeError, ValueError) as error:
+        span_us = parse_duration(str(data[key]))
+    except ValueError as error:
         raise ConfigError(f"{where}.{key}: {error}") from error
     if span_us < 0:
         raise ConfigError(f"{where}.{key}: {data[key]!r} is negative; write a duration from 0s on")

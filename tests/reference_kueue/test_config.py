@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from reference_controller.kueue.config import KueueConfig
+from reference_controller.kueue.rules import Rules
 from reference_controller.runtime.options import ConfigError
 
 APP_WRAPPER = "workload.codeflare.dev/appwrapper"
+NO_VALUES = [{"key": "a", "operator": "In"}]
 WHERE = "integrations.quotaReleaseStrategy"
 
 
 def strategies(of: Mapping[str, Any], **more: Any) -> dict[str, Any]:
     return {"integrations": {"quotaReleaseStrategy": of}, **more}
+
+
+def requeuing(**settings: Any) -> dict[str, Any]:
+    return {"waitForPodsReady": {"requeuingStrategy": settings}}
 
 
 @pytest.mark.parametrize(
@@ -41,6 +48,21 @@ def strategies(of: Mapping[str, Any], **more: Any) -> dict[str, Any]:
         ({"featureGates": {"QuotaReleaseStrategy": "on"}}, "'on' is not true or false"),
         (strategies({"pod": None}), rf"{WHERE}\[pod\]: None"),
         ({"manageJobsWithoutQueueName": 1}, "manageJobsWithoutQueueName: 1"),
+        ({"waitForPodsReady": {"timeout": 5}}, "timeout: '5' is not a Go duration"),
+        (requeuing(backoffFactor=math.inf), "backoffFactor: inf is no number from 1 on"),
+        ({"managedJobsNamespaceSelector": {"matchLabels": 5}}, "got `int` - at `.*matchLabels"),
+        (
+            {"managedJobsNamespaceSelector": {"matchExpressions": [{"key": "a"}]}},
+            "missing required field `operator`",
+        ),
+        (
+            {
+                "managedJobsNamespaceSelector": {
+                    "matchExpressions": [{"key": "a", "operator": "In"}]
+                }
+            },
+            "In and NotIn have values",
+        ),
         (
             {"managedJobsNamespaceSelector": {"matchLabel": {}}},
             "managedJobsNamespaceSelector.matchLabel: unknown key",
@@ -78,3 +100,13 @@ def test_jobs_without_a_queue_are_managed_in_the_namespaces_that_are_selected() 
     assert not config.manages({"team": "b"})
     assert KueueConfig.from_data({"manageJobsWithoutQueueName": True}).manages({})
     assert not KueueConfig.from_data({}).manages({})
+
+
+@pytest.mark.parametrize("settings", [{}, {"backoffFactor": 1000}, {"backoffMaxSeconds": 10**15}])
+@pytest.mark.parametrize("count", [5, 77, 2**31 - 1])
+def test_a_back_off_ends_within_the_times_of_the_api(settings: Any, count: int) -> None:
+    config = KueueConfig.from_data(requeuing(**settings)).requeuing
+    rules = Rules()
+    back_off_us = rules.back_off_us(count, config, 0.5)
+    assert rules.back_off_us(count - 1, config, 0.5) <= back_off_us
+    assert rules.requeued(count, 0, back_off_us)["requeueAt"] < "2070-01-01T00:00:00Z"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from reference_controller.kueue.config import Requeuing, WaitForPodsReady
 from reference_controller.kueue.names import Condition, Reason
 from reference_controller.kueue.workload import Workload
-from vocabulary.clock import SECOND, Micros, to_rfc3339
+from vocabulary.clock import HOUR, SECOND, Micros, to_rfc3339
+
+LONGEST_US: Final = 100 * 365 * 24 * HOUR
+"""Without a maximum, any factor outgrows the times that the API can say."""
 
 
 class RequeuingRules:
@@ -30,10 +33,12 @@ class RequeuingRules:
     def back_off_us(self, count: int, requeuing: Requeuing, jitter: float) -> Micros:
         """The back-off of the count-th requeue; `jitter` from 0 to 1 is the part of the longest
         jitter that is added."""
-        span_us = requeuing.base_us * requeuing.factor ** (count - 1)
-        if requeuing.maximum_us is not None:
-            span_us = min(span_us, requeuing.maximum_us)
-        return round(span_us * (1 + jitter * requeuing.jitter))
+        maximum_us = LONGEST_US if requeuing.maximum_us is None else requeuing.maximum_us
+        try:
+            span_us = min(requeuing.base_us * requeuing.factor ** (count - 1), maximum_us)
+        except OverflowError:
+            span_us = maximum_us
+        return round(min(span_us * (1 + jitter * requeuing.jitter), LONGEST_US))
 
     def counts(self, reason: str) -> bool:
         """True if an eviction for that reason counts, and leads to a back-off."""
