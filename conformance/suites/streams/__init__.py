@@ -1,0 +1,31 @@
+"""Streams: submissions of Jobs that are interrupted, and their recovery.
+
+- `claims`: the normative sentences, each with its checker. Read `claims/recovery.py` first.
+- `scenarios`: the situations that put them to the test.
+- `view`: a history as checkers of Jobs see it: submissions, interruptions, trees of owners.
+- `judging`: the decorators that make a generator the checker of a claim.
+- `kind`: a Job and its parts, field by field, live and recorded; `api` has their names.
+- `handle`: a Job as scenarios use it.
+- `sources`, `decisions`: what claims cite, and what the suite decided where the norm is silent.
+"""
+
+from conformance.suite import PlainDurations, Settings, Suite
+from conformance.suites.streams.api import SEED, STRICT
+from conformance.suites.streams.kind import KINDS
+from vocabulary.clock import MINUTE
+
+SUITE = Suite(
+    name="streams",
+    title="Streams submission recovery",
+    prefixes=("ST",),
+    package=__name__,
+    roles=("streams",),
+    editions=(STRICT, SEED),
+    kinds=KINDS,
+    settings=Settings(
+        durations=lambda _config: PlainDurations(
+            patience_us=10 * MINUTE, maximum_us=5 * MINUTE, attempt_bound_us=2 * MINUTE
+        )
+    ),
+    by_edition={SEED: {"streams": {"recoveryRecord": False}}},
+)

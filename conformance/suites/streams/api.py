@@ -1,0 +1,35 @@
+"""The names of the API under test, as claims, scenarios and faults use them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from vocabulary.kinds import CONFIG_MAP, POD, SERVICE, Kind
+
+GROUP: Final = "streams.conformance.dev"
+VERSION: Final = "v1alpha1"
+JOB: Final = Kind(GROUP, VERSION, "Job", "jobs")
+HOST_POOL: Final = Kind(GROUP, VERSION, "HostPool", "hostpools")
+EXPORT: Final = Kind(GROUP, VERSION, "Export", "exports")
+IMPORT: Final = Kind(GROUP, VERSION, "Import", "imports")
+PARALLEL_REGION: Final = Kind(GROUP, VERSION, "ParallelRegion", "parallelregions")
+PROCESSING_ELEMENT: Final = Kind(GROUP, VERSION, "ProcessingElement", "processingelements")
+RECOVERY: Final = Kind(GROUP, VERSION, "JobRecovery", "jobrecoveries")
+COUNTED: Final = {
+    CONFIG_MAP: "configMapCount",
+    SERVICE: "serviceCount",
+    HOST_POOL: "hostPoolCount",
+    EXPORT: "exportCount",
+    IMPORT: "importCount",
+    PARALLEL_REGION: "parallelRegionCount",
+    PROCESSING_ELEMENT: "processingElementCount",
+}
+"""The statistics of a Job: how many parts of each kind its submission makes."""
+TREE: Final = (*COUNTED, POD)
+
+OF_JOB: Final = f"{GROUP}/job"
+OF_PE: Final = f"{GROUP}/pe"
+SUBMITTED: Final = "Submitted"
+
+STRICT: Final = "strict"
+SEED: Final = "seed"

@@ -1,0 +1,4 @@
+"""The situations that put the claims about Jobs to the test.
+
+- `crashes`: submissions that are interrupted.
+"""

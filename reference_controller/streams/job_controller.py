@@ -1,0 +1,240 @@
+"""The controller of Jobs: each is submitted once, as a whole.
+
+A submission creates all parts in one order, and ends when the API server itself has all of them,
+and a pod for each ProcessingElement. One that another process has begun is not continued: nobody
+knows what became of its pods. Its Job is replaced (see `recovery`).
+
+A submitted Job is only looked after: what is missing of it is created again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from reference_controller.runtime.controller import Key, key_of
+from reference_controller.shared.own_writes import OwnWrites
+from reference_controller.shared.reading import Reading, read
+from reference_controller.streams.names import (
+    EXPORT,
+    HOST_POOL,
+    IMPORT,
+    JOB,
+    JOB_UID,
+    OF_JOB,
+    OF_PE,
+    PARALLEL_REGION,
+    PARTS,
+    PROCESSING_ELEMENT,
+    RECOVERED,
+    RECOVERY,
+    TREE,
+    Phase,
+)
+from reference_controller.streams.office import Office
+from reference_controller.streams.parts import Compiled, Part, launched
+from reference_controller.streams.recovery import Recovery
+from vocabulary.canonical import digest
+from vocabulary.clock import Micros
+from vocabulary.errors import ApiError
+from vocabulary.kinds import CONFIG_MAP, NODE, POD, SERVICE, Kind
+from vocabulary.objects import (
+    Object,
+    controller_of,
+    finalizers_of,
+    get_path,
+    is_terminating,
+    labels_of,
+    meta,
+    namespace_of,
+    uid_of,
+)
+from vocabulary.requests import Create, List, ObjectList, Patch, Reconcile, Update
+
+if TYPE_CHECKING:
+    from reference_controller.runtime.caches import Caches
+
+_COUNTED: Final = {
+    CONFIG_MAP: "configMapCount",
+    SERVICE: "serviceCount",
+    HOST_POOL: "hostPoolCount",
+    EXPORT: "exportCount",
+    IMPORT: "importCount",
+    PARALLEL_REGION: "parallelRegionCount",
+    PROCESSING_ELEMENT: "processingElementCount",
+}
+
+
+class JobController:
+    """Jobs, from their launch to their submission, and again after an interruption."""
+
+    name: Final = "job"
+    watches: Final = (JOB, RECOVERY, *TREE)
+
+    def __init__(self, office: Office) -> None:
+        self._office = office
+        self._rules = office.rules
+        self._recovery = Recovery(office)
+        self._writes = OwnWrites()
+        self._created: dict[str, dict[tuple[Kind, str], str]] = {}
+        """By the uid of a Job: the parts that the cache has yet to show, with their uids."""
+        self._last_id = -1
+
+    def keys_for(
+        self, kind: Kind, obj: Object, old: Object | None, caches: Caches
+    ) -> Iterable[Key]:
+        """The Job itself, or the one that a record or a part names."""
+        del old, caches
+        if kind == JOB:
+            return (key_of(obj),)
+        is_record = kind == RECOVERY
+        name = get_path(obj, "spec.job", "") if is_record else labels_of(obj).get(OF_JOB, "")
+        return (Key(namespace_of(obj), name),) if name else ()
+
+    def reconcile(self, key: Key, now_us: Micros) -> Reconcile:
+        cached = yield from read(JOB, *key, live=False)
+        job = None if cached is None else self._writes.later(key, cached)
+        record = yield from self._recovery.record(key)
+        if record is not None:
+            return (yield from self._recovery.follow(record, now_us))
+        if job is None:
+            self._writes.forget(key)
+            return None
+        if is_terminating(job):
+            yield from self._let_go(job)
+            return None
+        if self._rules.is_submitted(str(get_path(job, "spec.phase", ""))):
+            yield from self._look_after(Compiled(job))
+            return None
+        if self._rules.is_fresh(get_path(job, "spec.id") is not None):
+            self._office.driven.add(uid_of(job))
+            job = yield from self._launch(key, job)
+        elif self._rules.is_interrupted(uid_of(job) in self._office.driven):
+            return (yield from self._recovery.begin(job, now_us))
+        self._office.driven.add(uid_of(job))
+        return (yield from self._submit(key, Compiled(job)))
+
+    def _let_go(self, job: Object) -> Reading[None]:
+        """Its user does not want the Job back, and there is no record that would bring it."""
+        if RECOVERED in finalizers_of(job):
+            kept = [each for each in finalizers_of(job) if each != RECOVERED]
+            body = {"metadata": {"finalizers": kept or None, **_version(job)}}
+            yield Patch(JOB, *key_of(job), body)
+
+    def _launch(self, key: Key, job: Object) -> Reading[Object]:
+        """Give a Job its id. Nothing depends on a Job without one."""
+        jobs: ObjectList = yield List(JOB)
+        known = [int(get_path(each, "spec.id", -1)) for each in jobs.items]
+        self._last_id = self._rules.next_id(known, self._last_id)
+        nodes: ObjectList = yield List(NODE, live=True)
+        bundle = yield from self._bundle(job)
+        kept = [each for each in finalizers_of(job) if each != RECOVERED]
+        ready = launched(job, self._last_id, len(nodes.items), bundle)
+        metadata = {**meta(ready), "finalizers": kept}
+        stored: Object = yield Update(JOB, {**ready, "metadata": metadata})
+        self._writes.remember(key, stored)
+        return stored
+
+    def _bundle(self, job: Object) -> Reading[str]:
+        """The revision of the bundle as it is pulled now; empty if there is none."""
+        name = str(get_path(job, "spec.bundle.name", ""))
+        found = yield from read(CONFIG_MAP, namespace_of(job), name, live=True)
+        return "" if found is None else digest(found.get("data") or {})[:12]
+
+    def _submit(self, key: Key, job: Compiled) -> Reconcile:
+        for part in job.parts():
+            if not (yield from self._exists(job, part)):
+                yield from self._create(job, part)
+        for live in (False, True):
+            if not (yield from self._is_complete(job, live=live)):
+                if live:
+                    self._created.pop(job.uid, None)
+                return None
+        body = {"metadata": _version(job.job), "spec": {"phase": Phase.SUBMITTED}}
+        stored: Object = yield Patch(JOB, *key, body)
+        self._writes.remember(key, stored)
+        self._created.pop(job.uid, None)
+        return None
+
+    def _look_after(self, job: Compiled) -> Reading[None]:
+        """Create what is missing of a submitted Job, unless it is being deleted: its cached state
+        may be older than what is missing."""
+        missing = []
+        for part in job.parts():
+            if not (yield from self._exists(job, part)):
+                missing.append(part)
+        if not missing:
+            return
+        standing = yield from read(JOB, *key_of(job.job), live=True)
+        is_alive = standing is not None and uid_of(standing) == job.uid
+        if self._rules.may_restore(is_alive and not is_terminating(standing or {})):
+            for part in missing:
+                yield from self._create(job, part)
+
+    def _exists(self, job: Compiled, part: Part) -> Reading[bool]:
+        """True if a part is in the cache, or was created and the cache has yet to show it."""
+        created = self._created.setdefault(job.uid, {})
+        found = yield from read(part.kind, namespace_of(part.object), part.name, live=False)
+        if found is not None and labels_of(found).get(JOB_UID) == job.uid:
+            created.pop((part.kind, part.name), None)
+            return True
+        return (part.kind, part.name) in created
+
+    def _create(self, job: Compiled, part: Part) -> Reading[None]:
+        (reference,) = part.object["metadata"]["ownerReferences"]
+        owner = self._rules.reference(part.kind, reference)
+        references = [] if owner is None else [owner]
+        metadata = {**part.object["metadata"], "ownerReferences": references}
+        wanted = {**part.object, "metadata": metadata}
+        namespace = namespace_of(part.object)
+        try:
+            stored: Object = yield Create(part.kind, wanted, namespace, part.name)
+        except ApiError as error:
+            if not error.is_already_exists:
+                raise
+            standing = yield from read(part.kind, namespace, part.name, live=True)
+            if standing is None or labels_of(standing).get(JOB_UID) != job.uid:
+                raise
+            stored = standing
+        self._created.setdefault(job.uid, {})[part.kind, part.name] = uid_of(stored)
+
+    def _is_complete(self, job: Compiled, *, live: bool) -> Reading[bool]:
+        """True if all parts are there, and a pod for each ProcessingElement."""
+        statistics = job.job["spec"]["statistics"]
+        elements: set[str] = set()
+        for kind in PARTS:
+            found = yield from self._of(kind, job, live=live)
+            counted = [
+                each
+                for each in found
+                if self._rules.counts(kind, _is_owned(each, job.uid), is_terminating(each))
+            ]
+            if not self._rules.is_complete(kind, len(counted), statistics[_COUNTED[kind]]):
+                return False
+            if kind == PROCESSING_ELEMENT:
+                elements = {uid_of(each) for each in counted}
+        pods = yield from self._of(POD, job, live=live)
+        with_pod = Counter(
+            labels_of(pod).get(OF_PE, "")
+            for pod in pods
+            if self._rules.counts(
+                POD, (controller_of(pod) or {}).get("uid") in elements, is_terminating(pod)
+            )
+        )
+        return self._rules.is_complete(POD, len(with_pod), job.size)
+
+    def _of(self, kind: Kind, job: Compiled, *, live: bool) -> Reading[Iterable[Object]]:
+        selector = f"{OF_JOB}={job.name}"
+        listed: ObjectList = yield List(
+            kind, namespace_of(job.job), label_selector=selector, live=live
+        )
+        return listed.items
+
+
+def _is_owned(obj: Object, uid: str) -> bool:
+    return (controller_of(obj) or {}).get("uid") == uid
+
+
+def _version(obj: Object) -> Object:
+    return {"resourceVersion": meta(obj)["resourceVersion"]}

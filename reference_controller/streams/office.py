@@ -1,0 +1,44 @@
+"""What the controllers of one process share: settings, decisions, and what it has done itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from reference_controller.shared.reading import Reading, read
+from reference_controller.streams.config import StreamsConfig
+from reference_controller.streams.names import JOB, JOB_UID, OF_JOB
+from reference_controller.streams.parts import Compiled
+from reference_controller.streams.rules import Rules
+from vocabulary.objects import (
+    Object,
+    get_path,
+    is_terminating,
+    labels_of,
+    namespace_of,
+    uid_of,
+)
+
+
+@dataclass(slots=True, eq=False)
+class Office:
+    """Shared by all controllers. None of it outlives the process, and nothing needs it to."""
+
+    config: StreamsConfig
+    rules: Rules
+    driven: set[str] = field(default_factory=set)
+    """The uids of Jobs that this process submits."""
+    launched: set[tuple[str, int]] = field(default_factory=set)
+    """The launches that it began: uid of the ProcessingElement, and its launchCount."""
+
+    def job_of(self, part: Object, *, live: bool) -> Reading[Compiled | None]:
+        """The Job that a part belongs to; None if it is gone, or being deleted."""
+        labels = labels_of(part)
+        job = yield from read(JOB, namespace_of(part), labels.get(OF_JOB, ""), live=live)
+        if job is None or uid_of(job) != labels.get(JOB_UID) or is_terminating(job):
+            return None
+        return Compiled(job)
+
+    def acts_for(self, job: Compiled) -> bool:
+        """True if pods of the Job are this process's to make."""
+        is_submitted = self.rules.is_submitted(get_path(job.job, "spec.phase", ""))
+        return self.rules.may_launch(is_submitted, job.uid in self.driven)

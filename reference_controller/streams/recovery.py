@@ -1,0 +1,165 @@
+"""The replacement of a Job whose submission was interrupted.
+
+The Job is deleted in the foreground: it keeps its name until nothing is left of its tree. Then a
+new Job of its user's spec is created, which is submitted as any other. Before all that the intent
+is stored, in a JobRecovery, which does not depend on the Job:
+
+    1. create the record          3. wait until nothing is left, by the API server's word
+    2. delete the Job             4. create the new Job          5. delete the record
+
+The record says after a crash at any point what is left to do. Without it the process alone knows
+that a Job which is gone has to come back.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reference_controller.runtime.controller import Key, key_of
+from reference_controller.shared.reading import Reading, read
+from reference_controller.streams.names import (
+    ATTEMPT,
+    JOB,
+    JOB_UID,
+    OF_JOB,
+    RECOVERED,
+    RECOVERY,
+    TREE,
+    Phase,
+)
+from reference_controller.streams.office import Office
+from reference_controller.streams.parts import users_spec
+from vocabulary.clock import SECOND, Micros
+from vocabulary.errors import ApiError
+from vocabulary.objects import (
+    Object,
+    annotations_of,
+    get_path,
+    is_terminating,
+    labels_of,
+    name_of,
+    namespace_of,
+    uid_of,
+)
+from vocabulary.requests import Create, Delete, List, ObjectList, Reconcile
+
+_LOOKS_AGAIN_US: Final = SECOND
+"""Where the API server still has what the caches no longer show."""
+
+
+class Recovery:
+    """The recoveries of one process."""
+
+    def __init__(self, office: Office) -> None:
+        self._office = office
+        self._rules = office.rules
+        self._known: dict[Key, Object] = {}
+        """The records that this process has made, by the Job's key."""
+        self._asked: set[str] = set()
+        """The uids of Jobs whose deletion it has asked for."""
+        self._last: dict[str, Object] = {}
+        """By uid: the Job as this process saw it last."""
+
+    def record(self, key: Key) -> Reading[Object | None]:
+        """The record of a Job of that name."""
+        if key in self._known:
+            return self._known[key]
+        if not self._office.config.records_recovery:
+            return None
+        listed: ObjectList = yield List(RECOVERY, key.namespace)
+        named = (each for each in listed.items if get_path(each, "spec.job") == key.name)
+        return next(named, None)
+
+    def begin(self, job: Object, now_us: Micros) -> Reconcile:
+        """Record that a Job is to be replaced, and delete it."""
+        record = _record(job)
+        if self._office.config.records_recovery:
+            try:
+                record = yield Create(RECOVERY, record, namespace_of(job), name_of(record))
+            except ApiError as error:
+                if not error.is_already_exists:
+                    raise
+        self._known[key_of(job)] = record
+        return (yield from self.follow(record, now_us))
+
+    def follow(self, record: Object, now_us: Micros) -> Reconcile:
+        """Take the next steps of a recovery."""
+        spec = record["spec"]
+        namespace, name, uid = namespace_of(record), spec["job"], spec["uid"]
+        standing = yield from read(JOB, namespace, name, live=True)
+        if standing is not None and uid_of(standing) != uid:
+            yield from self._end(record)
+            return None
+        if standing is not None:
+            self._last[uid] = standing
+        is_going = standing is None or is_terminating(standing)
+        is_known = Key(namespace, name) in self._known
+        if is_going and self._rules.is_cancelled(is_known, uid in self._asked):
+            yield from self._end(record)
+            return None
+        if not is_going:
+            deletion = self._rules.deletion(uid)
+            self._asked.add(uid)
+            yield Delete(JOB, namespace, name, propagation_policy=deletion.policy, uid=deletion.uid)
+            return None
+        if not self._rules.may_replace(standing is None):
+            return None
+        if self._rules.waits_for((yield from self._left(namespace, name, uid))):
+            return now_us + _LOOKS_AGAIN_US
+        yield Create(JOB, self._successor(record), namespace, name)
+        yield from self._end(record)
+        return None
+
+    def _left(self, namespace: str, name: str, uid: str) -> Reading[int]:
+        """The number of objects that are left of an attempt."""
+        left = 0
+        for kind in TREE:
+            listed: ObjectList = yield List(
+                kind, namespace, label_selector=f"{OF_JOB}={name},{JOB_UID}={uid}", live=True
+            )
+            left += len(listed.items)
+        return left
+
+    def _successor(self, record: Object) -> Object:
+        spec = record["spec"]
+        metadata = {
+            "name": spec["job"],
+            "namespace": namespace_of(record),
+            "labels": {**spec["labels"], ATTEMPT: str(spec["attempt"])},
+            "annotations": spec["annotations"],
+        }
+        if self._office.config.records_recovery:
+            metadata["finalizers"] = [RECOVERED]
+        clean = {
+            "apiVersion": JOB.api_version,
+            "kind": JOB.kind,
+            "metadata": metadata,
+            "spec": {**spec["userSpec"], "phase": Phase.SUBMISSION},
+        }
+        return self._rules.successor(clean, self._last.get(spec["uid"]))
+
+    def _end(self, record: Object) -> Reading[None]:
+        self._known.pop(Key(namespace_of(record), record["spec"]["job"]), None)
+        self._last.pop(record["spec"]["uid"], None)
+        if self._office.config.records_recovery:
+            try:
+                yield Delete(RECOVERY, namespace_of(record), name_of(record))
+            except ApiError as error:
+                if not error.is_not_found:
+                    raise
+
+
+def _record(job: Object) -> Object:
+    labels = labels_of(job)
+    metadata = {"name": f"{name_of(job)}-{uid_of(job)}"[:253], "namespace": namespace_of(job)}
+    spec = {
+        "job": name_of(job),
+        "uid": uid_of(job),
+        "attempt": int(labels.get(ATTEMPT, "1")) + 1,
+        "reason": "SubmissionInterrupted",
+        "labels": {key: labels[key] for key in labels if key != ATTEMPT},
+        "annotations": dict(annotations_of(job)),
+        "userSpec": users_spec(job),
+    }
+    head = {"apiVersion": RECOVERY.api_version, "kind": RECOVERY.kind}
+    return {**head, "metadata": metadata, "spec": spec}
