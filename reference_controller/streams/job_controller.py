@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from reference_controller.runtime.controller import Key, key_of
 from reference_controller.shared.own_writes import OwnWrites
 from reference_controller.shared.reading import Reading, read
+from reference_controller.streams.approach1 import without_pods
 from reference_controller.streams.names import (
     EXPORT,
     HOST_POOL,
@@ -36,7 +37,7 @@ from reference_controller.streams.office import Office
 from reference_controller.streams.parts import Compiled, Part, launched
 from reference_controller.streams.recovery import Recovery
 from vocabulary.canonical import digest
-from vocabulary.clock import Micros
+from vocabulary.clock import SECOND, Micros, parse_rfc3339
 from vocabulary.errors import ApiError
 from vocabulary.kinds import CONFIG_MAP, NODE, POD, SERVICE, Kind
 from vocabulary.objects import (
@@ -79,7 +80,9 @@ class JobController:
         self._writes = OwnWrites()
         self._created: dict[str, dict[tuple[Kind, str], str]] = {}
         """By the uid of a Job: the parts that the cache has yet to show, with their uids."""
+        self._aborted: set[str] = set()
         self._last_id = -1
+        self._started_us: Micros | None = None
 
     def keys_for(
         self, kind: Kind, obj: Object, old: Object | None, caches: Caches
@@ -93,6 +96,8 @@ class JobController:
         return (Key(namespace_of(obj), name),) if name else ()
 
     def reconcile(self, key: Key, now_us: Micros) -> Reconcile:
+        if self._started_us is None:
+            self._started_us = now_us
         cached = yield from read(JOB, *key, live=False)
         job = None if cached is None else self._writes.later(key, cached)
         record = yield from self._recovery.record(key)
@@ -101,19 +106,34 @@ class JobController:
         if job is None:
             self._writes.forget(key)
             return None
+        is_submitted = self._rules.is_submitted(str(get_path(job, "spec.phase", "")))
         if is_terminating(job):
+            if self._rules.brings_back(is_submitted):
+                return (yield from self._recovery.begin(job, now_us))
             yield from self._let_go(job)
             return None
-        if self._rules.is_submitted(str(get_path(job, "spec.phase", ""))):
+        if is_submitted:
             yield from self._look_after(Compiled(job))
             return None
         if self._rules.is_fresh(get_path(job, "spec.id") is not None):
             self._office.driven.add(uid_of(job))
             job = yield from self._launch(key, job)
-        elif self._rules.is_interrupted(uid_of(job) in self._office.driven):
-            return (yield from self._recovery.begin(job, now_us))
+        elif self._is_interrupted(job):
+            design = self._rules.design()
+            if design.way == "replace":
+                return (yield from self._recovery.begin(job, now_us))
+            if design.way == "pods" and not (yield from without_pods(job, design)):
+                return None
         self._office.driven.add(uid_of(job))
         return (yield from self._submit(key, Compiled(job)))
+
+    def _is_interrupted(self, job: Object) -> bool:
+        assert self._started_us is not None
+        created_us = parse_rfc3339(meta(job)["creationTimestamp"])
+        is_driven = uid_of(job) in self._office.driven
+        return self._rules.is_interrupted(
+            is_driven, created_us // SECOND, self._started_us // SECOND
+        )
 
     def _let_go(self, job: Object) -> Reading[None]:
         """Its user does not want the Job back, and there is no record that would bring it."""
@@ -130,7 +150,8 @@ class JobController:
         nodes: ObjectList = yield List(NODE, live=True)
         bundle = yield from self._bundle(job)
         kept = [each for each in finalizers_of(job) if each != RECOVERED]
-        ready = launched(job, self._last_id, len(nodes.items), bundle)
+        phase = self._rules.first_phase()
+        ready = launched(job, self._last_id, phase, len(nodes.items), bundle)
         metadata = {**meta(ready), "finalizers": kept}
         stored: Object = yield Update(JOB, {**ready, "metadata": metadata})
         self._writes.remember(key, stored)
@@ -143,6 +164,8 @@ class JobController:
         return "" if found is None else digest(found.get("data") or {})[:12]
 
     def _submit(self, key: Key, job: Compiled) -> Reconcile:
+        if job.uid in self._aborted:
+            return None
         for part in job.parts():
             if not (yield from self._exists(job, part)):
                 yield from self._create(job, part)
@@ -162,7 +185,8 @@ class JobController:
         may be older than what is missing."""
         missing = []
         for part in job.parts():
-            if not (yield from self._exists(job, part)):
+            is_there = yield from self._exists(job, part)
+            if not is_there and self._rules.restores(part.kind):
                 missing.append(part)
         if not missing:
             return
@@ -193,11 +217,25 @@ class JobController:
         except ApiError as error:
             if not error.is_already_exists:
                 raise
-            standing = yield from read(part.kind, namespace, part.name, live=True)
-            if standing is None or labels_of(standing).get(JOB_UID) != job.uid:
-                raise
-            stored = standing
+            stored = yield from self._taken(job, Part(part.kind, wanted), error)
         self._created.setdefault(job.uid, {})[part.kind, part.name] = uid_of(stored)
+
+    def _taken(self, job: Compiled, part: Part, error: ApiError) -> Reading[Object]:
+        """The object that has a part's name. One of another Job has to go first."""
+        key = namespace_of(part.object), part.name
+        standing = yield from read(part.kind, *key, live=True)
+        if standing is not None and labels_of(standing).get(JOB_UID) == job.uid:
+            return standing
+        way = self._rules.design().on_taken
+        if way == "abort":
+            self._aborted.add(job.uid)
+        if standing is None or way in ("retry", "abort"):
+            raise error
+        if way == "adopt":
+            return standing
+        metadata = {**part.object["metadata"], **_version(standing)}
+        replaced: Object = yield Update(part.kind, {**part.object, "metadata": metadata})
+        return replaced
 
     def _is_complete(self, job: Compiled, *, live: bool) -> Reading[bool]:
         """True if all parts are there, and a pod for each ProcessingElement."""
@@ -210,7 +248,9 @@ class JobController:
                 for each in found
                 if self._rules.counts(kind, _is_owned(each, job.uid), is_terminating(each))
             ]
-            if not self._rules.is_complete(kind, len(counted), statistics[_COUNTED[kind]]):
+            created = sum(kind == of for of, _ in self._created.get(job.uid, ()))
+            wanted = statistics[_COUNTED[kind]]
+            if not self._rules.is_complete(kind, len(counted), created, wanted):
                 return False
             if kind == PROCESSING_ELEMENT:
                 elements = {uid_of(each) for each in counted}
@@ -222,7 +262,7 @@ class JobController:
                 POD, (controller_of(pod) or {}).get("uid") in elements, is_terminating(pod)
             )
         )
-        return self._rules.is_complete(POD, len(with_pod), job.size)
+        return self._rules.is_complete(POD, len(with_pod), 0, job.size)
 
     def _of(self, kind: Kind, job: Compiled, *, live: bool) -> Reading[Iterable[Object]]:
         selector = f"{OF_JOB}={job.name}"

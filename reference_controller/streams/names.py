@@ -43,6 +43,8 @@ ATTEMPT: Final = f"{GROUP}/attempt"
 """A label, ours, of parts and recovered Jobs: 1 for the first submission."""
 CONTENT_ID: Final = f"{GROUP}/contentId"
 """An annotation of a ConfigMap and of a pod: the digest of what the pod runs."""
+BYPASS: Final = f"{GROUP}/bypass"
+"""A label of pods, of approach 1 alone: this one is deleted for a recovery."""
 RECOVERED: Final = f"{GROUP}/recovered"
 """A finalizer, ours, of a Job that replaces an interrupted one, until the record of that is gone:
 a user who deletes the Job in between does not get it back."""

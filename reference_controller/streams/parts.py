@@ -145,7 +145,7 @@ class Compiled:
         return Part(kind, {**head, **content})
 
 
-def launched(job: Object, id_: int, nodes: int, bundle: str) -> Object:
+def launched(job: Object, id_: int, phase: str, nodes: int, bundle: str) -> Object:
     """A new Job with the operator's fields set; without a wish it has an element for each node."""
     spec = job["spec"]
     size = int(get_path(spec, "fusion.manual", 0)) or max(nodes, 1)
@@ -161,7 +161,7 @@ def launched(job: Object, id_: int, nodes: int, bundle: str) -> Object:
     own = {
         "id": id_,
         "generationId": 0,
-        "phase": "Submission",
+        "phase": phase,
         "statistics": statistics,
         "bundleRevision": bundle,
     }

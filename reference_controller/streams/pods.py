@@ -1,4 +1,4 @@
-"""The controllers of ProcessingElements and of their pods: a launch for each, a pod for each launch.
+"""The controllers of ProcessingElements and of their pods.
 
 A launch is a number in the ProcessingElement, which is written before its pod is created. A pod
 that is gone is not created again: the next launch has another.
@@ -13,6 +13,7 @@ from reference_controller.runtime.controller import Key, key_of
 from reference_controller.shared.own_writes import OwnWrites
 from reference_controller.shared.reading import Reading, read
 from reference_controller.streams.names import (
+    BYPASS,
     CONTENT_ID,
     HOST_POOL,
     JOB,
@@ -99,7 +100,7 @@ class ElementController(_ElementController):
     def reconcile(self, key: Key, now_us: Micros) -> Reconcile:
         del now_us
         found = yield from self._found(key)
-        if found is not None and not found[0]["spec"]["launchCount"]:
+        if found is not None and self._rules.launches(int(found[0]["spec"]["launchCount"])):
             yield from self._launch(key, found[0])
         return None
 
@@ -123,6 +124,8 @@ class PodController(_ElementController):
         element, job = found
         launch = int(element["spec"]["launchCount"])
         pods = yield from self._pods(element)
+        if any(BYPASS in labels_of(pod) for pod in pods):
+            return None  # deleted for a recovery, which goes on once it is gone
         present = [pod for pod in pods if labels_of(pod).get(LAUNCH_COUNT) == str(launch)]
         if present:
             self._seen.add((uid_of(element), launch))
@@ -150,15 +153,15 @@ class PodController(_ElementController):
         pools: ObjectList = yield List(
             HOST_POOL, namespace_of(element), label_selector=f"{OF_JOB}={job.name}"
         )
-        if len(pools.items) < len(job.job["spec"].get("hostPools") or ()):
+        wanted_pools = len(job.job["spec"].get("hostPools") or ())
+        if not self._rules.has_host_pools(len(pools.items), wanted_pools):
             return
         wanted = job.config_map(int(element["spec"]["id"]))
-        config_map = yield from read(CONFIG_MAP, namespace_of(element), wanted.name, live=False)
-        if config_map is None or not self._rules.is_current(
-            annotations_of(config_map).get(CONTENT_ID, ""), element["spec"]["contentId"]
-        ):
+        found = yield from read(CONFIG_MAP, namespace_of(element), wanted.name, live=False)
+        content = None if found is None else annotations_of(found).get(CONTENT_ID)
+        if not self._rules.is_current(content, element["spec"]["contentId"]):
             return
-        pod = pod_of(element, config_map, job.job)
+        pod = pod_of(element, wanted.object, job.job)
         try:
             yield Create(POD, pod.object, namespace_of(element), pod.name)
         except ApiError as error:
@@ -169,10 +172,10 @@ class PodController(_ElementController):
     def _look_at(self, pod: Object, element: Object) -> Reading[None]:
         """Delete a pod that has failed, where another is to run; its end begins the next launch."""
         spec = element["spec"]
-        has_failed = get_path(pod, "status.phase") == "Failed" and not is_terminating(pod)
-        if has_failed and spec.get("deleteFailedPod", True):
-            if self._rules.restarts_failed(spec.get("restartFailedPod")):
-                yield from self._delete(pod)
+        if get_path(pod, "status.phase") != "Failed" or not spec.get("deleteFailedPod", True):
+            return
+        if self._rules.restarts_failed(spec.get("restartFailedPod")):
+            yield from self._delete(pod)
 
     def _pods(self, element: Object) -> Reading[list[Object]]:
         labels = labels_of(element)

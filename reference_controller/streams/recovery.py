@@ -34,7 +34,6 @@ from vocabulary.errors import ApiError
 from vocabulary.objects import (
     Object,
     annotations_of,
-    get_path,
     is_terminating,
     labels_of,
     name_of,
@@ -55,25 +54,33 @@ class Recovery:
         self._rules = office.rules
         self._known: dict[Key, Object] = {}
         """The records that this process has made, by the Job's key."""
+        self._ended: set[str] = set()
+        """The uids of Jobs whose recovery is over; the cache may show its record for a while."""
         self._asked: set[str] = set()
         """The uids of Jobs whose deletion it has asked for."""
         self._last: dict[str, Object] = {}
         """By uid: the Job as this process saw it last."""
 
+    @property
+    def _keeps_record(self) -> bool:
+        return self._office.config.records_recovery and self._rules.keeps_record()
+
     def record(self, key: Key) -> Reading[Object | None]:
         """The record of a Job of that name."""
         if key in self._known:
             return self._known[key]
-        if not self._office.config.records_recovery:
+        if not self._keeps_record:
             return None
         listed: ObjectList = yield List(RECOVERY, key.namespace)
-        named = (each for each in listed.items if get_path(each, "spec.job") == key.name)
-        return next(named, None)
+        for each in listed.items:
+            if each["spec"]["job"] == key.name and each["spec"]["uid"] not in self._ended:
+                return each
+        return None
 
     def begin(self, job: Object, now_us: Micros) -> Reconcile:
         """Record that a Job is to be replaced, and delete it."""
         record = _record(job)
-        if self._office.config.records_recovery:
+        if self._keeps_record:
             try:
                 record = yield Create(RECOVERY, record, namespace_of(job), name_of(record))
             except ApiError as error:
@@ -97,15 +104,18 @@ class Recovery:
         if is_going and self._rules.is_cancelled(is_known, uid in self._asked):
             yield from self._end(record)
             return None
+        design = self._rules.design()
         if not is_going:
-            deletion = self._rules.deletion(uid)
             self._asked.add(uid)
-            yield Delete(JOB, namespace, name, propagation_policy=deletion.policy, uid=deletion.uid)
+            precondition = self._rules.precondition(uid)
+            yield Delete(JOB, namespace, name, propagation_policy=design.policy, uid=precondition)
             return None
-        if not self._rules.may_replace(standing is None):
+        if standing is not None and not design.replaces_early:
             return None
-        if self._rules.waits_for((yield from self._left(namespace, name, uid))):
-            return now_us + _LOOKS_AGAIN_US
+        if design.is_sure:
+            left = yield from self._left(namespace, name, uid)
+            if self._rules.waits_for(left):
+                return now_us + _LOOKS_AGAIN_US
         yield Create(JOB, self._successor(record), namespace, name)
         yield from self._end(record)
         return None
@@ -128,7 +138,7 @@ class Recovery:
             "labels": {**spec["labels"], ATTEMPT: str(spec["attempt"])},
             "annotations": spec["annotations"],
         }
-        if self._office.config.records_recovery:
+        if self._keeps_record:
             metadata["finalizers"] = [RECOVERED]
         clean = {
             "apiVersion": JOB.api_version,
@@ -141,7 +151,8 @@ class Recovery:
     def _end(self, record: Object) -> Reading[None]:
         self._known.pop(Key(namespace_of(record), record["spec"]["job"]), None)
         self._last.pop(record["spec"]["uid"], None)
-        if self._office.config.records_recovery:
+        self._ended.add(record["spec"]["uid"])
+        if self._keeps_record:
             try:
                 yield Delete(RECOVERY, namespace_of(record), name_of(record))
             except ApiError as error:

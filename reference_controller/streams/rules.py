@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from reference_controller import rules
 from reference_controller.streams.names import Phase
@@ -12,12 +12,22 @@ from vocabulary.objects import Object
 from vocabulary.requests import PropagationPolicy
 
 
-class Deletion(NamedTuple):
-    """How an interrupted Job is deleted."""
+class Design(NamedTuple):
+    """A way to recover an interrupted submission. The defaults are the one that works."""
 
-    policy: PropagationPolicy
-    uid: str | None
-    """The one that is meant; None: whichever has the name."""
+    way: Literal["replace", "complete", "pods"] = "replace"
+    """The Job is replaced, or completed as it is, or completed once its pods are deleted."""
+    policy: PropagationPolicy = "Foreground"
+    is_sure: bool = True
+    """The new Job waits until the API server has nothing left of the old one's tree."""
+    replaces_early: bool = False
+    """The new Job is created once the deletion of the old one has begun."""
+    on_taken: Literal["retry", "abort", "adopt", "replace"] = "retry"
+    """What becomes of a part whose name another object has."""
+    labels_pods: bool = False
+    """Pods that are deleted for the recovery are labelled, and not restarted for that."""
+    marks_elements: bool = False
+    """ProcessingElements of the interrupted attempt are reset before pods are made from them."""
 
 
 class Rules(rules.Rules):
@@ -33,9 +43,14 @@ class Rules(rules.Rules):
         """True if the submission did not begin: nothing depends on the Job yet."""
         return not has_id
 
-    def is_interrupted(self, is_driven: bool) -> bool:
-        """True if another process has begun to submit the Job: this one begins anew."""
+    def is_interrupted(self, is_driven: bool, created_s: int, started_s: int) -> bool:
+        """True if another process has begun to submit the Job. The time of its creation, and of
+        the start of this process, say nothing within a second."""
+        del created_s, started_s
         return not is_driven
+
+    def first_phase(self) -> str:
+        return Phase.SUBMISSION
 
     def next_id(self, known: Sequence[int], last: int) -> int:
         """A Job's id, higher than all there are and than the last of this process."""
@@ -53,13 +68,11 @@ class Rules(rules.Rules):
         del kind
         return is_owned and not is_terminating
 
-    def is_complete(self, kind: Kind, found: int, wanted: int) -> bool:
-        del kind
+    def is_complete(self, kind: Kind, found: int, created: int, wanted: int) -> bool:
+        """True if a kind is complete, by what the API server has; this process may have created
+        more."""
+        del kind, created
         return found >= wanted
-
-    def replaces_lost(self, is_missing: bool) -> bool:
-        """True if a part that was created, and is gone, is created again."""
-        return is_missing
 
     # Pods
 
@@ -67,9 +80,16 @@ class Rules(rules.Rules):
         """True if pods are made for a Job: not for one that was interrupted."""
         return is_submitted or is_driven
 
-    def is_current(self, content: str, wanted: str) -> bool:
-        """True if a ConfigMap has what the ProcessingElement is to run."""
+    def launches(self, count: int) -> bool:
+        """True if a ProcessingElement has yet to be launched."""
+        return count == 0
+
+    def is_current(self, content: str | None, wanted: str) -> bool:
+        """True if there is a ConfigMap with what the ProcessingElement is to run."""
         return content == wanted
+
+    def has_host_pools(self, found: int, wanted: int) -> bool:
+        return found >= wanted
 
     def restarts_deleted(self, setting: bool) -> bool:
         return setting
@@ -82,15 +102,23 @@ class Rules(rules.Rules):
         """True if what is missing is made again: not below an owner that is being deleted."""
         return is_owner_alive
 
+    def restores(self, kind: Kind) -> bool:
+        """True if a part of a submitted Job that is gone is created again."""
+        del kind
+        return True
+
     # Recovery
 
-    def deletion(self, uid: str) -> Deletion:
-        """The owner stays until its dependents are gone, and is no other of its name."""
-        return Deletion("Foreground", uid)
+    def design(self) -> Design:
+        return Design()
 
-    def may_replace(self, is_gone: bool) -> bool:
-        """True if the interrupted Job has left its name."""
-        return is_gone
+    def precondition(self, uid: str) -> str | None:
+        """The uid that the Job must have to be deleted."""
+        return uid
+
+    def keeps_record(self) -> bool:
+        """True if the intent to replace a Job is stored before it is deleted."""
+        return True
 
     def waits_for(self, left: int) -> bool:
         """True while anything is left of the interrupted attempt, as the API server says."""
@@ -100,6 +128,12 @@ class Rules(rules.Rules):
         """True if the Job is going, or gone, though this process knows that it did not ask yet:
         its user deleted it."""
         return is_known and not was_asked
+
+    def brings_back(self, is_submitted: bool) -> bool:
+        """True if a Job that is being deleted without a record is replaced: its user may have
+        deleted it in the foreground, too."""
+        del is_submitted
+        return False
 
     def successor(self, clean: Object, interrupted: Object | None) -> Object:
         """The Job that is created in place of an interrupted one."""

@@ -29,7 +29,12 @@ TREE: Final = (*COUNTED, POD)
 
 OF_JOB: Final = f"{GROUP}/job"
 OF_PE: Final = f"{GROUP}/pe"
+CONTENT_ID: Final = f"{GROUP}/contentId"
+"""An annotation of a ConfigMap and of a pod: the digest of what the pod runs."""
+SUBMISSION: Final = "Submission"
 SUBMITTED: Final = "Submitted"
 
 STRICT: Final = "strict"
 SEED: Final = "seed"
+OPERATORS_FIELDS: Final = ("phase", "id", "generationId", "statistics", "bundleRevision")
+"""Fields of a Job's spec that the operator writes; the others are its user's."""

@@ -6,8 +6,8 @@ from typing import Final
 
 from conformance.norm.claim import Source
 
-SEED: Final = "streams-failure-handling"
+DOCUMENT: Final = "streams-failure-handling"
 
 
-def text(section: str, sentence: int) -> Source:
-    return Source(SEED, section, sentence)
+def text(sentence: int) -> Source:
+    return Source(DOCUMENT, "Failure Handling", sentence)

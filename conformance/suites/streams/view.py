@@ -5,17 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
-from conformance.history import Track
+from conformance.history import Moment, Track
 from conformance.norm.view import ObjectRun, ObjectView
-from conformance.suites.streams.api import COUNTED, JOB, OF_JOB, TREE
+from conformance.suites.streams.api import COUNTED, JOB, OF_JOB, PROCESSING_ELEMENT, TREE
 from conformance.suites.streams.kind import JobState
 from vocabulary.history import Process, Write
 from vocabulary.kinds import POD, Kind
 from vocabulary.objects import controller_of, is_terminating, labels_of
 
+_ENDS = ("killed", "stopped", "ended")
+
 
 class JobRun(ObjectRun):
     """One Job's way through a history. Its successor of the same name is another."""
+
+    view: StreamsHistory
+
+    def __init__(self, view: StreamsHistory, track: Track) -> None:
+        super().__init__(view, track)
+        self._view = view
+
+    # Its life
 
     @cached_property
     def launched(self) -> Write | None:
@@ -32,25 +42,55 @@ class JobRun(ObjectRun):
         return self._first(lambda state: state.is_terminating) or self.track.removed
 
     @cached_property
+    def users_deletion(self) -> Write | None:
+        """A client other than the operator deleted it."""
+        found = self.deleting
+        return None if found is None or self.operator.is_by(found.actor) else found
+
+    @cached_property
     def interruption(self) -> Process | None:
         """The end of the process that has begun its submission, before that was over."""
         if self.launched is None:
             return None
         over = self.submitted or self.deleting
         for each in self.operator.processes:
-            if each.n < self.launched.n or each.process != self.launched.actor:
-                continue
             if over is not None and each.n > over.n:
                 return None
-            if each.change in ("killed", "stopped", "ended"):
+            is_its = each.n > self.launched.n and each.process == self.launched.actor
+            if is_its and each.change in _ENDS:
                 return each
         return None
 
     @cached_property
-    def users_deletion(self) -> Write | None:
-        """A client other than the operator deleted it."""
-        found = self.deleting
-        return None if found is None or self.operator.is_by(found.actor) else found
+    def deletes(self) -> Sequence[Write]:
+        """The deletions of it that the operator asked for and got."""
+        key = self.track.kind, self.track.namespace, self.track.name
+        return [each for each in self.operator.deletes.get(key, ()) if each.uid == self.track.uid]
+
+    @cached_property
+    def successor(self) -> JobRun | None:
+        """The next Job of its name."""
+        later = (
+            run for run in self._view.named(self) if run.track.created.n > self.track.created.n
+        )
+        return next(later, None)
+
+    @cached_property
+    def interrupted(self) -> JobRun | None:
+        """The Job that the operator has created this one for; None for one of a user's."""
+        if not self.operator.is_by(self.track.created.actor):
+            return None
+        earlier = [
+            run for run in self._view.named(self) if run.track.created.n < self.track.created.n
+        ]
+        return earlier[-1] if earlier else None
+
+    @property
+    def others(self) -> Sequence[JobRun]:
+        """The Jobs of other names."""
+        return [run for run in self._view.subjects if run.track.name != self.track.name]
+
+    # Its tree
 
     @cached_property
     def tree(self) -> Sequence[Track]:
@@ -68,30 +108,37 @@ class JobRun(ObjectRun):
             and labels_of(track.first).get(OF_JOB) == self.track.name
         ]
 
-    @property
-    def successor(self) -> Track | None:
-        """The next Job of its name."""
-        jobs = self.history.named(self.track.kind, self.track.namespace, self.track.name)
-        return next((each for each in jobs if each.created.n > self.track.created.n), None)
+    def of(self, kind: Kind) -> Sequence[Track]:
+        return [track for track in self.tree if track.kind == str(kind)]
 
-    def missing_at(self, n: int) -> Iterator[str]:
-        """What its submission has not made, or is gone, at a position: `2 of 5 pods`."""
-        state = JobState(self.track.at(n))
-        for kind, statistic in COUNTED.items():
-            found = len(self._alive(kind, n))
-            wanted = state.wanted(statistic)
-            if found < wanted:
-                yield f"{found} of {wanted} {kind.plural}"
-        elements = {(controller_of(pod.first) or {}).get("uid") for pod in self._alive(POD, n)}
-        if len(elements) < state.size:
-            yield f"pods of {len(elements)} of {state.size} processingelements"
+    def pods_of(self, element: Track) -> Sequence[Track]:
+        return [
+            track for track in self.history.owned.get(element.uid, ()) if track.kind == str(POD)
+        ]
 
-    def _alive(self, kind: Kind, n: int) -> list[Track]:
+    def alive(self, kind: Kind, n: int) -> Sequence[Track]:
+        """What exists of its tree at a position, and is not being deleted."""
         return [
             track
-            for track in self.tree
-            if track.kind == str(kind) and track.exists_at(n) and not is_terminating(track.at(n))
+            for track in self.of(kind)
+            if track.exists_at(n) and not is_terminating(track.at(n))
         ]
+
+    def missing_at(self, n: int) -> Iterator[str]:
+        """What its submission has not made, or is gone, at a position: `2 of 5 services`."""
+        state = JobState(self.track.at(n))
+        for kind, statistic in COUNTED.items():
+            found, wanted = len(self.alive(kind, n)), state.wanted(statistic)
+            if found < wanted:
+                yield f"{found} of {wanted} {kind.plural}"
+        with_pod = {(controller_of(pod.first) or {}).get("uid") for pod in self.alive(POD, n)}
+        if len(with_pod) < state.size:
+            yield f"pods of {len(with_pod)} of {state.size} {PROCESSING_ELEMENT.plural}"
+
+    def left_at(self, n: int) -> Sequence[Track]:
+        """What exists at a position of what bears its name and was created before it."""
+        before = self.track.created.n
+        return [t for t in self.namesakes if t.created.n < before and t.exists_at(n)]
 
     def _first(self, holds: Callable[[JobState], bool]) -> Write | None:
         for write in self.track.versions:
@@ -108,3 +155,19 @@ class StreamsHistory(ObjectView[JobRun]):
 
     def run_of(self, track: Track) -> JobRun:
         return JobRun(self, track)
+
+    def named(self, run: JobRun) -> Sequence[JobRun]:
+        """The Jobs that had a Job's name, in order of creation."""
+        track = run.track
+        return [
+            each
+            for each in self.subjects
+            if (each.track.namespace, each.track.name) == (track.namespace, track.name)
+        ]
+
+
+def first(moments: Sequence[Moment | None]) -> Moment | None:
+    """The earliest of those that there are."""
+    return min(
+        (each for each in moments if each is not None), key=lambda each: each.n, default=None
+    )

@@ -1,5 +1,9 @@
 """The claims about Jobs.
 
-- `submission`: what a Job that says it is submitted has.
-- `recovery`: what becomes of a submission that was interrupted.
+- `submission`: what begins, what a Submitted Job has, and what its parts belong to.
+- `identification`: which Jobs a restarted operator submits again, and which it leaves alone.
+- `stale_state`: what must not be left of an interrupted attempt.
+- `recovery`: the deletion and the recreation of an interrupted Job.
+- `pods`: launches, restarts, and what is restored.
+- `not_judged`: sentences that no history can break.
 """

@@ -1,55 +1,245 @@
-"""ST-016, 029, 035: what becomes of a submission that was interrupted."""
+"""ST-029, 030, 032 to 039, 041: the deletion and the recreation of an interrupted Job."""
 
 from __future__ import annotations
 
-from conformance.norm import Obligations, met, violated
+from conformance.norm import OPTIONS, Obligations, in_the_end, met, violated
+from conformance.norm.claim import Level
 from conformance.norm.words import states_of, when
-from conformance.suites.streams.decisions import ATTEMPTS
+from conformance.suites.streams.api import OPERATORS_FIELDS, RECOVERY, STRICT
+from conformance.suites.streams.decisions import DURABLE, USERS_WISH, VERIFIED
 from conformance.suites.streams.judging import claim
+from conformance.suites.streams.kind import JobState
 from conformance.suites.streams.sources import text
 from conformance.suites.streams.view import JobRun
+from vocabulary.objects import Object, controller_of, finalizers_of, is_terminating
 
-_STALE = "Stale State"
-_CHOSEN = "Recovery"
+_RECREATED = "Job was created in place of an interrupted one"
+_DELETED = "operator deleted an interrupted Job"
+_FOREGROUND = "foregroundDeletion"
 
 
-@claim("ST-016", text(_STALE, 3), decision=ATTEMPTS, armed_by="Job became Submitted after a crash")
-def nothing_stale_is_left(run: JobRun) -> Obligations:
-    """When a Job becomes Submitted, nothing MUST be left that an interrupted attempt has made."""
-    if run.submitted is None:
+@claim("ST-029", text(20), armed_by=_RECREATED)
+def the_same_job_comes_back(run: JobRun) -> Obligations:
+    """The Job that is created in place of an interrupted one MUST have its user's spec, and be the
+    only one."""
+    old = run.interrupted
+    if old is None:
         return
-    since = run.interruption or run.track.created
-    stale = [
-        track
-        for track in run.namesakes
-        if track.created.n < since.n and track.exists_at(run.submitted.n)
-    ]
-    if stale:
+    before, after = _users_spec(old.track.last), _users_spec(run.track.first)
+    if before == after:
+        yield met(run.track.created)
+    else:
         yield violated(
-            run.submitted,
-            f"{when(run.submitted)}: {run} is Submitted, and of an attempt that was interrupted "
-            f"there is {states_of(stale, run.submitted.n)}.",
-            since,
+            run.track.created,
+            f"{when(run.track.created)}: {run} is created with the spec {after}; that of the "
+            f"interrupted one is {before}.",
         )
-    elif run.track.created.n > 0 or run.interruption is not None:
-        yield met(run.submitted)
 
 
-@claim("ST-035", text(_CHOSEN, 5), armed_by="Job was created in place of another")
+def _users_spec(job: Object) -> Object:
+    spec = job.get("spec") or {}
+    return {key: spec[key] for key in spec if key not in OPERATORS_FIELDS}
+
+
+@claim("ST-030", text(24), armed_by=_RECREATED)
+def attempts_do_not_overlap(run: JobRun) -> Obligations:
+    """At no moment MUST there be objects of two Jobs of one name: what is created for the new one
+    and what is left of the interrupted one would meet."""
+    if run.interrupted is None:
+        return
+    for track in (run.track, *run.tree):
+        left = run.left_at(track.created.n)
+        if left:
+            yield violated(
+                track.created,
+                f"{when(track.created)}: {track} is created for {run}, and of the interrupted one "
+                f"there is {states_of(left, track.created.n)}.",
+            )
+            return
+    yield met(run.track.created)
+
+
+@claim("ST-032", text(26), armed_by=_DELETED)
+def deletions_are_in_progress(run: JobRun) -> Obligations:
+    """An interrupted Job that the operator deletes MUST stay readable, with its deletion in
+    progress, until its dependents are gone."""
+    for delete in run.deletes[:1]:
+        stored = delete.object or {}
+        is_in_progress = delete.event != "DELETED" and is_terminating(stored)
+        if is_in_progress and _FOREGROUND in finalizers_of(stored):
+            yield met(delete)
+        elif any(track.exists_at(delete.n) for track in run.tree):
+            yield violated(
+                delete, f"{when(delete)}: {run} is gone at once, or keeps no finalizer for it."
+            )
+
+
+@claim("ST-033", text(27), armed_by=_DELETED)
+def owners_outlive_their_dependents(run: JobRun) -> Obligations:
+    """An interrupted Job MUST be gone only after all that it owns, since all of it blocks."""
+    removed = run.track.removed
+    if removed is None or not run.deletes:
+        return
+    late = [
+        track
+        for track in run.tree
+        # What the garbage collector has to have seen as it began.
+        if track.created.n < run.deletes[0].n
+        and track.exists_at(removed.n)
+        and run.operator.is_by(track.created.actor)
+    ]
+    if late:
+        yield violated(
+            removed, f"{when(removed)}: {run} is gone, and there is {states_of(late, removed.n)}."
+        )
+    else:
+        yield met(removed)
+
+
+@claim("ST-034", text(29), decision=VERIFIED, armed_by=_RECREATED)
+def the_end_is_verified(run: JobRun) -> Obligations:
+    """The operator MUST NOT take the end of a Job's deletion for the end of its dependents: it
+    MUST NOT create the new Job while the API server has any of them."""
+    yield from _nothing_left(run)
+
+
+@claim("ST-035", text(30), armed_by=_RECREATED)
 def old_ones_go_first(run: JobRun) -> Obligations:
-    """A Job MUST be created only once nothing is left of the interrupted one of its name."""
-    if not run.operator.is_by(run.track.created.actor):
+    """The new Job MUST be created only once the interrupted one and all of its tree are gone,
+    however long that takes."""
+    if run.interrupted is not None and run.interrupted.track.exists_at(run.track.created.n):
+        yield violated(run.track.created, f"{when(run.track.created)}: {run} is created too early.")
+        return
+    yield from _nothing_left(run)
+
+
+def _nothing_left(run: JobRun) -> Obligations:
+    if run.interrupted is None:
         return
     created = run.track.created
-    left = [
-        track
-        for track in run.namesakes
-        if track.created.n < created.n and track.exists_at(created.n)
-    ]
+    left = run.left_at(created.n)
     if left:
         yield violated(
             created,
-            f"{when(created)}: {run} is created while there is {states_of(left, created.n)}.",
+            f"{when(created)}: {run} is created, and of the interrupted one there is "
+            f"{states_of(left, created.n)}.",
         )
     else:
         yield met(created)
+
+
+@claim("ST-036", text(30), armed_by=_RECREATED)
+def new_ones_are_as_any_other(run: JobRun) -> Obligations:
+    """The new Job MUST have nothing of the interrupted one but what its user has written: no id, no
+    finalizer of its deletion, no owner."""
+    if run.interrupted is None:
+        return
+    first = run.track.first
+    kept = [each for each in finalizers_of(first) if each == _FOREGROUND]
+    state = JobState(first)
+    if kept or state.id is not None or controller_of(first) or state.is_submitted:
+        yield violated(
+            run.track.created,
+            f"{when(run.track.created)}: {run} is created with finalizers {finalizers_of(first)}, "
+            f"id {state.id}, phase {state.phase!r}.",
+        )
+    else:
+        yield met(run.track.created)
+
+
+@claim("ST-037", text(31), armed_by="submission of a Job was interrupted")
+def recovery_is_by_replacement(run: JobRun) -> Obligations:
+    """A Job whose submission was interrupted MUST be replaced; it MUST NOT become Submitted
+    itself."""
+    if run.interruption is None:
+        return
+    if run.submitted is not None:
+        yield violated(
+            run.submitted,
+            f"{when(run.submitted)}: {run} becomes Submitted, though its submission was "
+            "interrupted.",
+            run.interruption,
+        )
+    elif run.successor is not None:
+        yield met(run.interruption)
+
+
+@claim(
+    "ST-038",
+    text(31),
+    level=Level.DERIVED,
+    decision=DURABLE,
+    editions=(STRICT,),
+    armed_by="operator ended during a recovery",
+)
+def recoveries_are_recovered(run: JobRun) -> Obligations:
+    """If the operator ends during a recovery, the interrupted Job MUST have a successor in the end,
+    and exactly one, and nothing of the recovery MUST be left."""
+    if not run.deletes:
+        return
+    begun, later = run.deletes[0], run.successor
+    over = later.track.created.n if later is not None else run.history.end.n
+    ended = [
+        each
+        for each in run.operator.processes
+        if each.change in ("killed", "stopped", "ended") and begun.n < each.n <= over
+    ]
+    if not ended:
+        return
+    yield in_the_end(
+        run,
+        "its successor",
+        since=ended[0],
+        happened=None if later is None else later.track.created,
+        unless=run.users_deletion,
+    )
+    for record in run.history.by_kind.get(str(RECOVERY), ()):
+        yield in_the_end(run, f"the end of {record}", since=record.created, happened=record.removed)
+
+
+@claim("ST-039", text(31), level=Level.DERIVED, decision=USERS_WISH, armed_by="user deleted a Job")
+def deleted_ones_stay_away(run: JobRun) -> Obligations:
+    """A Job that its user has deleted, by whichever propagation policy and whenever, MUST NOT be
+    created again by the operator."""
+    if run.users_deletion is None:
+        return
+    later = run.successor
+    if later is None or not run.operator.is_by(later.track.created.actor):
+        yield met(run.users_deletion)
+    else:
+        yield violated(
+            later.track.created,
+            f"{when(later.track.created)}: the operator creates {later}, which its user has "
+            f"deleted at {when(run.users_deletion)}.",
+            run.users_deletion,
+        )
+
+
+@claim("ST-041", text(32), level=Level.DERIVED, needs=(OPTIONS,), armed_by=_DELETED)
+def foreground_is_on_the_wire(run: JobRun) -> Obligations:
+    """The request that deletes an interrupted Job MUST have the propagation policy Foreground."""
+    for delete in run.deletes:
+        policy = delete.options.get("propagationPolicy")
+        if policy == "Foreground":
+            yield met(delete)
+        else:
+            yield violated(
+                delete,
+                f"{when(delete)}: {run} is deleted with the policy {policy or 'of its kind'}.",
+            )
+
+
+@claim("ST-046", text(31), level=Level.DERIVED, armed_by=_DELETED)
+def another_of_the_name_is_spared(run: JobRun) -> Obligations:
+    """A request that deletes an interrupted Job MUST NOT delete another one that its user has
+    created under the name since."""
+    for delete in run.deletes:
+        created = run.track.created
+        if run.operator.is_by(created.actor) or run.interruption is not None:
+            yield met(delete)
+        else:
+            yield violated(
+                delete,
+                f"{when(delete)}: the operator deletes {run}, which its user has created at "
+                f"{when(created)}.",
+            )

@@ -1,0 +1,234 @@
+"""ST-019 to 024, 040, 045: launches, restarts, and what is restored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.history import Moment, Track
+from conformance.norm import Obligations, eventually, in_the_end, met, violated
+from conformance.norm.claim import Level
+from conformance.norm.words import when
+from conformance.suites.streams.api import CONTENT_ID, COUNTED, PROCESSING_ELEMENT
+from conformance.suites.streams.decisions import HEALED
+from conformance.suites.streams.judging import claim
+from conformance.suites.streams.kind import ElementState
+from conformance.suites.streams.sources import text
+from conformance.suites.streams.view import JobRun, first
+from vocabulary.clock import SECOND
+from vocabulary.history import Write
+from vocabulary.kinds import CONFIG_MAP, POD
+from vocabulary.objects import annotations_of, get_path, is_terminating
+
+_LOST = "pod of a Submitted Job was deleted"
+
+
+def _deletion(track: Track) -> Write | None:
+    """When an object's deletion began."""
+    ending = (each for each in track.versions if is_terminating(each.object or {}))
+    return next(ending, None) or track.removed
+
+
+def _lost_pods(run: JobRun) -> Iterator[tuple[Track, Track, Write]]:
+    """Pods that others deleted while their Job was Submitted: element, pod, its removal."""
+    for element in run.of(PROCESSING_ELEMENT):
+        for pod in run.pods_of(element):
+            gone, deleted = pod.removed, _deletion(pod)
+            if gone is None or deleted is None or run.submitted is None:
+                continue
+            by_others = not run.operator.is_by(deleted.actor)
+            if by_others and run.submitted.n < deleted.n and _is_wanted(run, element, gone.n):
+                yield element, pod, gone
+
+
+def _is_wanted(run: JobRun, element: Track, n: int) -> bool:
+    """True if neither the Job nor the element is on its way out."""
+    over = first([run.deleting, _deletion(element)])
+    return over is None or over.n > n
+
+
+@claim("ST-019", text(18), armed_by=_LOST)
+def deleted_pods_are_restarted(run: JobRun) -> Obligations:
+    """A pod of a Job that a user deletes MUST be restarted: the ProcessingElement is launched once
+    more, and has one pod."""
+    for element, pod, gone in _lost_pods(run):
+        if not get_path(element.at(gone.n), "spec.restartDeletedPod", False):
+            continue
+        later = (each.created for each in run.pods_of(element) if each.created.n > pod.created.n)
+        yield eventually(
+            run,
+            f"a pod in place of {pod}",
+            since=gone,
+            within_us=0,
+            happened=next(later, None),
+            unless=first([run.deleting, _deletion(element)]),
+            steps=3,
+        )
+        before = ElementState(element.at(pod.created.n)).launches
+        if element.removed is None and ElementState(element.last).launches <= before:
+            yield in_the_end(run, f"another launch of {element}", since=gone, happened=None)
+
+
+@claim("ST-020", text(18), armed_by="Job was deleted that had pods")
+def pods_of_gone_jobs_stay_away(run: JobRun) -> Obligations:
+    """Once a Job is gone, no pod of it MUST be created, in whichever order deletions are seen."""
+    removed = run.track.removed
+    if removed is None or not run.of(POD):
+        return
+    later = [pod for pod in run.of(POD) if pod.created.n > removed.n]
+    slack_us = run.operator.timing.latency_us
+    late = [pod for pod in later if pod.created.t > removed.t + slack_us]
+    if late:
+        yield violated(
+            late[0].created,
+            f"{when(late[0].created)}: {late[0]} is created; {run} is gone since {when(removed)}.",
+            removed,
+        )
+    else:
+        yield met(removed)
+
+
+@claim("ST-021", text(18), armed_by="pods of a Job that was not Submitted were deleted")
+def recovery_restarts_no_pods(run: JobRun) -> Obligations:
+    """The deletion of an interrupted attempt's pods MUST NOT restart them: a ProcessingElement that
+    was there before the crash MUST NOT be launched again."""
+    if run.interruption is None:
+        return
+    for element in run.of(PROCESSING_ELEMENT):
+        before = ElementState(element.at(run.interruption.n)).launches
+        if not before or not element.exists_at(run.interruption.n):
+            continue
+        more = next(
+            (
+                each
+                for each in element.versions
+                if each.n > run.interruption.n
+                and run.operator.is_by(each.actor)
+                and ElementState(each.object or {}).launches > before
+            ),
+            None,
+        )
+        if more is None:
+            yield met(run.interruption)
+        else:
+            yield violated(
+                more,
+                f"{when(more)}: {element} of {run}, whose submission was interrupted, is "
+                "launched once more.",
+            )
+
+
+@claim("ST-022", text(18), armed_by="pod was created")
+def pods_do_not_run_stale_content(run: JobRun) -> Obligations:
+    """A pod MUST be created for the content that its ProcessingElement has at that moment."""
+    for element, pod in _pods(run):
+        wanted = ElementState(element.at(pod.created.n)).content
+        given = annotations_of(pod.first).get(CONTENT_ID)
+        if given == wanted:
+            yield met(pod.created)
+        else:
+            yield violated(
+                pod.created,
+                f"{when(pod.created)}: {pod} runs {given}; {element} is to run {wanted}.",
+            )
+
+
+@claim("ST-023", text(18), armed_by="pod was created")
+def config_maps_come_first(run: JobRun) -> Obligations:
+    """A pod MUST NOT be created before the ConfigMap is there that has what it runs."""
+    for _, pod in _pods(run):
+        if run.operator.looked_us(pod.created.actor, pod.created.t) < 0:
+            continue
+        content = annotations_of(pod.first).get(CONTENT_ID)
+        since_us = pod.created.t - SECOND
+        there = [
+            each
+            for each in run.of(CONFIG_MAP)
+            if annotations_of(each.first).get(CONTENT_ID) == content
+            and each.created.n < pod.created.n
+            and (each.removed is None or each.removed.t > since_us)
+        ]
+        if there:
+            yield met(pod.created)
+        else:
+            yield violated(
+                pod.created,
+                f"{when(pod.created)}: {pod} is created, and no ConfigMap has what it runs.",
+            )
+
+
+def _pods(run: JobRun) -> Iterator[tuple[Track, Track]]:
+    """The pods that the operator has created, each with its ProcessingElement."""
+    for element in run.of(PROCESSING_ELEMENT):
+        for pod in run.pods_of(element):
+            if run.operator.is_by(pod.created.actor):
+                yield element, pod
+
+
+@claim("ST-024", text(19), armed_by="ProcessingElement was created")
+def elements_are_launched(run: JobRun) -> Obligations:
+    """A ProcessingElement MUST be launched and get a pod, unless its Job is deleted, or its
+    submission was interrupted."""
+    for element in run.of(PROCESSING_ELEMENT):
+        pods = run.pods_of(element)
+        yield eventually(
+            run,
+            f"a pod of {element}",
+            since=element.created,
+            within_us=0,
+            happened=pods[0].created if pods else None,
+            unless=first([run.interruption, run.deleting, _deletion(element)]),
+            steps=4,
+        )
+
+
+@claim("ST-040", text(21), level=Level.DERIVED, armed_by="deletion of a Job began")
+def nothing_is_made_below_the_dying(run: JobRun) -> Obligations:
+    """Once the deletion of a Job has begun, nothing MUST be created for it, except for what the
+    operator could not know better."""
+    begun = run.deleting
+    if begun is None:
+        return
+    for track in run.tree:
+        created = track.created
+        if created.n < begun.n or not run.operator.is_by(created.actor):
+            continue
+        # Reads that decide on a creation are live: what was asked for before may come after.
+        if run.operator.looked_us(created.actor, created.t) > begun.t:
+            yield violated(
+                created,
+                f"{when(created)}: {track} is created for {run}, which is being deleted since "
+                f"{when(begun)}.",
+                begun,
+            )
+            return
+    yield met(begun)
+
+
+@claim("ST-045", text(18), decision=HEALED, armed_by="part of a Submitted Job was deleted")
+def lost_parts_are_restored(run: JobRun) -> Obligations:
+    """A part of a Submitted Job that a user deletes MUST be created again."""
+    if run.submitted is None:
+        return
+    for kind in COUNTED:
+        for track in run.of(kind):
+            gone, deleted = track.removed, _deletion(track)
+            if gone is None or deleted is None or deleted.n < run.submitted.n:
+                continue
+            if run.operator.is_by(deleted.actor) or (run.deleting and run.deleting.n < gone.n):
+                continue
+            yield in_the_end(
+                run,
+                f"{track} again",
+                since=gone,
+                happened=_again(run, track, gone),
+                unless=run.deleting,
+            )
+
+
+def _again(run: JobRun, lost: Track, gone: Moment) -> Moment | None:
+    later = (
+        each.created
+        for each in run.tree
+        if each.kind == lost.kind and each.name == lost.name and each.created.n > gone.n
+    )
+    return next(later, None)

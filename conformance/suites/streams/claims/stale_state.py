@@ -1,0 +1,182 @@
+"""ST-014 to 018, 025, 026: what must not be left of an interrupted attempt."""
+
+from __future__ import annotations
+
+from conformance.history import Moment, Track
+from conformance.norm import Obligation, Obligations, met, violated
+from conformance.norm.words import listed, states_of, when
+from conformance.suites.streams.api import CONTENT_ID, PROCESSING_ELEMENT
+from conformance.suites.streams.decisions import ATTEMPTS
+from conformance.suites.streams.judging import claim
+from conformance.suites.streams.kind import ElementState, JobState
+from conformance.suites.streams.sources import text
+from conformance.suites.streams.view import JobRun
+from vocabulary.kinds import CONFIG_MAP, POD
+from vocabulary.objects import annotations_of
+
+_RECOVERED = "Job became Submitted after an interruption"
+
+
+def _begun(run: JobRun) -> Moment | None:
+    """From where on the attempt is that a Job became Submitted by; None: it was the first."""
+    if run.interruption is not None:
+        return run.interruption
+    return run.track.created if run.interrupted is not None else None
+
+
+def _stale(run: JobRun, kinds: tuple[str, ...] = ()) -> list[Track]:
+    begun, submitted = _begun(run), run.submitted
+    assert begun is not None
+    assert submitted is not None
+    return [
+        track
+        for track in run.namesakes
+        if track.created.n < begun.n
+        and track.exists_at(submitted.n)
+        and (not kinds or track.kind in kinds)
+    ]
+
+
+@claim("ST-016", text(15), decision=ATTEMPTS, armed_by=_RECOVERED)
+def stale_pods_are_gone(run: JobRun) -> Obligations:
+    """When a Job becomes Submitted, no pod MUST be left that an interrupted attempt has made."""
+    yield from _nothing_is_left(run, (str(POD),))
+
+
+@claim("ST-015", text(14), decision=ATTEMPTS, armed_by=_RECOVERED)
+def stale_elements_are_gone(run: JobRun) -> Obligations:
+    """When a Job becomes Submitted, no ProcessingElement MUST be left that says what was true of an
+    interrupted attempt."""
+    begun = _begun(run)
+    if run.submitted is None or begun is None:
+        return
+    before = _stale(run, (str(PROCESSING_ELEMENT),))
+    yield _told(run, [each for each in before if each.at(run.submitted.n) == each.at(begun.n)])
+
+
+def _nothing_is_left(run: JobRun, kinds: tuple[str, ...]) -> Obligations:
+    if run.submitted is not None and _begun(run) is not None:
+        yield _told(run, _stale(run, kinds))
+
+
+@claim("ST-014", text(14), decision=ATTEMPTS, armed_by="pod changed while the operator was down")
+def whatever_became_of_pods(run: JobRun) -> Obligations:
+    """Whatever has become of an attempt's pods while the operator was down, a pod of the next
+    attempt MUST run in place of each when the Job becomes Submitted."""
+    begun = _begun(run)
+    if run.submitted is None or begun is None:
+        return
+    old = run.interrupted or run
+    down = old.interruption
+    if down is None:
+        return
+    changed = [
+        pod
+        for pod in run.namesakes
+        if pod.kind == str(POD)
+        and pod.created.n < down.n
+        and pod.changed_between(down.n, run.submitted.n)
+    ]
+    if not changed:
+        return
+    pods = run.alive(POD, run.submitted.n)
+    fresh = [pod for pod in pods if pod.created.n > begun.n]
+    size = JobState(run.submitted.object or {}).size
+    if len(fresh) >= size:
+        yield met(run.submitted)
+    else:
+        yield violated(
+            run.submitted,
+            f"{when(run.submitted)}: {run} is Submitted, and {len(fresh)} of its {size} pods "
+            "are of this attempt.",
+        )
+
+
+@claim("ST-017", text(11), decision=ATTEMPTS, armed_by=_RECOVERED)
+def attempts_do_not_mix(run: JobRun) -> Obligations:
+    """A Job MUST NOT become Submitted with parts of two attempts: creating only what is missing is
+    no recovery."""
+    yield from _nothing_is_left(run, ())
+
+
+@claim("ST-018", text(12), armed_by="Job of several ProcessingElements became Submitted")
+def fusions_do_not_mix(run: JobRun) -> Obligations:
+    """When a Job becomes Submitted, its ProcessingElements MUST be of one compilation: as many as
+    it says, and each with the content of its own ConfigMap."""
+    if run.submitted is None:
+        return
+    n, size = run.submitted.n, JobState(run.submitted.object or {}).size
+    elements = run.alive(PROCESSING_ELEMENT, n)
+    contents = {annotations_of(track.at(n)).get(CONTENT_ID) for track in run.alive(CONFIG_MAP, n)}
+    odd = [each for each in elements if ElementState(each.at(n)).content not in contents]
+    if len(elements) == size and not odd:
+        yield met(run.submitted)
+    else:
+        yield violated(
+            run.submitted,
+            f"{when(run.submitted)}: {run} has {len(elements)} ProcessingElements and says {size}; "
+            f"of no ConfigMap is the content of {listed(odd) or 'none'}.",
+        )
+
+
+@claim("ST-025", text(19), armed_by="pod was created for a Job that was not Submitted")
+def pods_are_not_made_of_old_elements(run: JobRun) -> Obligations:
+    """A pod MUST NOT be created for a ProcessingElement that was launched before the operator's
+    last start, unless its Job was Submitted by then."""
+    for element in run.of(PROCESSING_ELEMENT):
+        for pod in run.pods_of(element):
+            start = _last_start(run, pod.created.n)
+            if run.submitted is not None and run.submitted.n < start:
+                continue
+            since = element.version_at(start)
+            was_launched = since is not None and ElementState(since.object or {}).launches
+            if not was_launched or element.changed_between(start, pod.created.n):
+                yield met(pod.created)
+            else:
+                yield violated(
+                    pod.created,
+                    f"{when(pod.created)}: {pod} is created for {element}, which is as it was "
+                    "before the operator's start.",
+                )
+
+
+def _last_start(run: JobRun, n: int) -> int:
+    starts = [p.n for p in run.operator.processes if p.change == "started" and p.n < n]
+    return starts[-1] if starts else -1
+
+
+@claim("ST-026", text(19), armed_by=_RECOVERED)
+def attempts_begin_with_first_launches(run: JobRun) -> Obligations:
+    """When a recovered Job becomes Submitted, each of its ProcessingElements MUST be at its first
+    launch and not connected, unless a pod of this attempt was lost."""
+    begun = _begun(run)
+    if run.submitted is None or begun is None:
+        return
+    n = run.submitted.n
+    odd: list[str] = []
+    for element in run.alive(PROCESSING_ELEMENT, n):
+        state = ElementState(element.at(n))
+        lost = [pod for pod in run.pods_of(element) if pod.created.n > begun.n and _is_lost(pod, n)]
+        if state.launches > 1 + len(lost) or state.connectivity not in (None, "None"):
+            odd.append(f"{element} at launch {state.launches}, connectivity {state.connectivity}")
+    if odd:
+        yield violated(
+            run.submitted, f"{when(run.submitted)}: {run} is Submitted with {listed(odd)}."
+        )
+    else:
+        yield met(run.submitted)
+
+
+def _is_lost(pod: Track, n: int) -> bool:
+    return pod.removed is not None and pod.removed.n < n
+
+
+def _told(run: JobRun, stale: list[Track]) -> Obligation:
+    assert run.submitted is not None
+    if not stale:
+        return met(run.submitted)
+    return violated(
+        run.submitted,
+        f"{when(run.submitted)}: {run} is Submitted, and of an interrupted attempt there is "
+        f"{states_of(stale, run.submitted.n)}.",
+    )

@@ -1,0 +1,129 @@
+"""Recoveries that are interrupted, held up, or not wanted any more."""
+
+from __future__ import annotations
+
+from chaos.faults import HoldObject, Kill, ReleaseObject, SlowApi, Start, TimeOut
+from chaos.faults.api_error import Verb
+from conformance.breaking import during
+from conformance.scenario_type import scenario
+from conformance.suites.streams.handle import StreamsJob, interrupted
+from conformance.world import World
+from vocabulary.clock import HOUR, SECOND
+from vocabulary.kinds import CONFIG_MAP, POD
+from vocabulary.objects import labels_of, owner_references
+from vocabulary.requests import PropagationPolicy
+
+STREAMS_JOB = "Job.streams.conformance.dev"
+
+
+@scenario(arms=["ST-038", "ST-001"], kills="keeps-no-record")
+def operator_is_down_as_the_old_one_goes(world: World) -> None:
+    """A Job whose deletion ends while the operator is down comes back."""
+    with interrupted(world, POD, 3) as its:
+        world.inject(HoldObject("Import", "a-0-0"))
+    world.wait(10 * SECOND)
+    world.inject(Kill(restart_after=None))
+    world.inject(ReleaseObject("Import", "a-0-0"))
+    world.until(its.is_gone())
+    world.wait(5 * SECOND)
+    world.inject(Start())
+    world.until(its.is_submitted())
+
+
+@scenario(
+    arms=["ST-038"],
+    kills="keeps-no-record",
+    cases={
+        "before-the-record": ("create", "JobRecovery"),
+        "before-the-deletion": ("delete", STREAMS_JOB),
+        "before-the-creation": ("create", STREAMS_JOB),
+        "before-the-end-of-the-record": ("delete", "JobRecovery"),
+    },
+)
+def recovery_is_interrupted(world: World, step: tuple[Verb, str]) -> None:
+    """An operator that ends before a step of a recovery goes on from there."""
+    verb, kind = step
+    held = TimeOut(verb=(verb,), kind=kind, times=0, after=HOUR)
+    with interrupted(world, POD, 3) as its:
+        world.inject(held)
+    world.wait(20 * SECOND)
+    world.inject(Kill(restart_after=None))
+    world.revert(held)
+    world.wait(5 * SECOND)
+    world.inject(Start())
+    world.until(its.is_submitted())
+
+
+@scenario(
+    arms=["ST-039", "ST-028"],
+    kills="brings-back-the-deleted",
+    cases={"foreground": "Foreground", "background": "Background"},
+)
+def user_deletes_it_while_it_is_submitted(world: World, policy: PropagationPolicy) -> None:
+    """A Job that its user deletes during its submission stays away, with all of its tree."""
+    held = TimeOut(verb=("create",), kind="Pod", skip=3, times=0, after=20 * SECOND)
+    with during(world, held):
+        its = StreamsJob.of(world)
+        world.until(its.has(POD, 3))
+        world.inject(HoldObject("Import", "a-0-0"))
+        its.delete(policy)
+        world.wait(10 * SECOND)
+        world.inject(ReleaseObject("Import", "a-0-0"))
+    world.until(its.has_left())
+    world.wait(20 * SECOND)
+
+
+@scenario(arms=["ST-039"], kills="never-cancels")
+def user_deletes_it_before_the_operator_does(world: World) -> None:
+    """A Job that its user deletes once its recovery is recorded stays away."""
+    slow = SlowApi(verb=("create",), kind="JobRecovery", times=1, by=10 * SECOND)
+    with interrupted(world, POD, 3) as its:
+        world.inject(slow)
+    world.wait(3 * SECOND)
+    its.delete("Background")
+    world.wait(40 * SECOND)
+    world.until(its.has_left())
+
+
+@scenario(arms=["ST-046"], kills="any-job-of-the-name")
+def user_creates_another_meanwhile(world: World) -> None:
+    """A Job that its user creates under the name of an interrupted one is not deleted."""
+    slow = SlowApi(verb=("get",), kind=STREAMS_JOB, times=1, by=10 * SECOND)
+    with interrupted(world, POD, 3) as its:
+        world.inject(slow)
+    world.wait(3 * SECOND)
+    its.delete("Background")
+    world.until(its.has_left())
+    StreamsJob.of(world)
+    world.wait(30 * SECOND)
+    world.until(its.is_submitted())
+
+
+@scenario(arms=["ST-034", "ST-035", "ST-030"], kills="trusts-the-deletion")
+def part_outlives_the_deletion(world: World) -> None:
+    """What is left of the interrupted Job after its deletion has ended is waited for."""
+    with interrupted(world, POD, 3) as its:
+        part = its.parts(CONFIG_MAP)[0]
+        (owner,) = owner_references(part)
+        late = {
+            "name": "a-late",
+            "labels": dict(labels_of(part)),
+            "ownerReferences": [{**owner, "blockOwnerDeletion": False, "controller": False}],
+            "finalizers": ["example.com/late"],
+        }
+        world.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": late})
+    world.until(its.has(CONFIG_MAP, 1))
+    world.wait(10 * SECOND)
+    world.patch(CONFIG_MAP, "a-late", {"metadata": {"finalizers": None}})
+    world.until(its.is_submitted())
+
+
+@scenario(arms=["ST-006", "ST-029"], kills="interrupts-itself", operators=2)
+def leader_changes(world: World) -> None:
+    """The replica that takes over starts over with a Job that the other one has begun."""
+    held = TimeOut(verb=("create",), kind="Pod", skip=3, times=0, after=HOUR, actor="streams*")
+    with during(world, held):
+        its = StreamsJob.of(world)
+        world.until(its.has(POD, 3))
+        world.inject(Kill(actor=world.leader, restart_after=None))
+    world.until(its.is_submitted())

@@ -1,0 +1,79 @@
+"""Submissions that nothing interrupts, and what others do meanwhile."""
+
+from __future__ import annotations
+
+from chaos.faults import DelayWatch, DeleteObject, SlowApi, TimeOut
+from conformance.breaking import during
+from conformance.scenario_type import scenario
+from conformance.suites.streams.api import HOST_POOL, OF_JOB, PROCESSING_ELEMENT
+from conformance.suites.streams.handle import StreamsJob
+from conformance.world import World
+from vocabulary.clock import SECOND
+from vocabulary.kinds import CONFIG_MAP, POD, SERVICE, Kind
+from vocabulary.objects import name_of
+
+
+@scenario(
+    arms=["ST-007", "ST-009", "ST-010", "ST-022", "ST-023", "ST-024", "ST-027"],
+    kills="pods-are-left-out",
+)
+def five_elements(world: World) -> None:
+    """A Job is submitted as a whole, and only then says so, though its pods come late."""
+    slow = TimeOut(verb=("create",), kind="Pod", skip=2, times=3, after=10 * SECOND)
+    with during(world, slow):
+        StreamsJob.ready(world)
+
+
+@scenario(arms=["ST-027"], kills="host-pools-have-no-owner")
+def two_jobs_at_once(world: World) -> None:
+    """Two Jobs of other shapes are submitted at once, each with parts of its own."""
+    one = StreamsJob.of(world, hostPools=None, imports=None, fusion={"manual": 1})
+    other = StreamsJob.of(
+        world,
+        "b",
+        fusion={"manual": 3},
+        exports=None,
+        hostPools=[{"name": "x"}, {"name": "y"}],
+        parallelRegions=[{"alias": "r", "width": 2}, {"alias": "s", "width": 1}],
+    )
+    world.until(one.is_submitted() & other.is_submitted())
+
+
+@scenario(
+    arms=["ST-007", "ST-009"],
+    kills="losses-go-unnoticed",
+    cases={"service": SERVICE, "host-pool": HOST_POOL, "config-map": CONFIG_MAP},
+)
+def part_is_lost_during_the_submission(world: World, kind: Kind) -> None:
+    """A part that a user deletes before the Job is Submitted is there when it is."""
+    slow = TimeOut(verb=("create",), kind="Pod", skip=3, times=1, after=10 * SECOND)
+    with during(world, slow):
+        its = StreamsJob.of(world)
+        world.until(its.has(POD, 3))
+        world.inject(DeleteObject(kind.kind, name_of(its.parts(kind)[-1])))
+        world.until(its.is_submitted())
+
+
+@scenario(arms=["ST-009"], kills="counts-by-name")
+def foreign_objects_bear_its_name(world: World) -> None:
+    """Objects of other clients that bear the Job's label are not counted."""
+    refused = TimeOut(verb=("create",), kind="Service", skip=3, times=1, after=10 * SECOND)
+    for name in ("x", "y"):
+        labels = {OF_JOB: "a"}
+        head = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name, "labels": labels}}
+        world.create({**head, "spec": {"clusterIP": "None", "ports": [{"port": 1}]}})
+    with during(world, refused):
+        StreamsJob.ready(world)
+
+
+@scenario(arms=["ST-023"], kills="pods-need-no-config")
+def config_map_is_lost_before_its_pod(world: World) -> None:
+    """A pod whose ConfigMap a user has deleted waits for it."""
+    slow = SlowApi(verb=("patch",), kind="ProcessingElement", times=0, by=5 * SECOND)
+    held = DelayWatch(kind="ProcessingElement", by=5 * SECOND)
+    with during(world, slow), during(world, held):
+        its = StreamsJob.of(world)
+        world.until(its.has(PROCESSING_ELEMENT, 5))
+        world.inject(DeleteObject("ConfigMap", name_of(its.parts(CONFIG_MAP)[3])))
+        world.wait(20 * SECOND)
+    world.until(its.is_submitted())

@@ -1,0 +1,149 @@
+"""Single decisions made wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reference_controller.streams.mutants.registry import MUTANTS
+from reference_controller.streams.names import HOST_POOL, PROCESSING_ELEMENT, Phase
+from reference_controller.streams.rules import Rules
+from vocabulary.kinds import CONFIG_MAP, POD, SERVICE, Kind
+from vocabulary.objects import Object
+
+
+@MUTANTS.mutant(Rules.precondition, "It deletes whichever Job has the name.", "ST-039")
+def any_job_of_the_name(self: Rules, uid: str) -> str | None:
+    return None
+
+
+@MUTANTS.mutant(Rules.keeps_record, "It only remembers that it has to recreate a Job.", "ST-038")
+def keeps_no_record(self: Rules) -> bool:
+    return False
+
+
+@MUTANTS.mutant(Rules.successor, "It copies the Job with all its metadata.", "ST-036")
+def copies_metadata(self: Rules, clean: Object, interrupted: Object | None) -> Object:
+    if interrupted is None:
+        return clean
+    left_out = ("resourceVersion", "uid", "deletionTimestamp", "deletionGracePeriodSeconds")
+    metadata = {key: value for key, value in interrupted["metadata"].items() if key not in left_out}
+    return {**clean, "metadata": metadata}
+
+
+@MUTANTS.mutant(Rules.successor, "It carries the id over.", "ST-006")
+def carries_the_id(self: Rules, clean: Object, interrupted: Object | None) -> Object:
+    if interrupted is None:
+        return clean
+    return {**clean, "spec": {**clean["spec"], "id": interrupted["spec"]["id"]}}
+
+
+@MUTANTS.mutant(Rules.waits_for, "It waits for nothing that is left.", "ST-034")
+def waits_for_nothing(self: Rules, left: int) -> bool:
+    return False
+
+
+@MUTANTS.mutant(Rules.is_cancelled, "It replaces a Job that its user has deleted.", "ST-039")
+def never_cancels(self: Rules, is_known: bool, was_asked: bool) -> bool:
+    return False
+
+
+@MUTANTS.mutant(Rules.brings_back, "It brings back what a user deletes.", "ST-039")
+def brings_back_the_deleted(self: Rules, is_submitted: bool) -> bool:
+    return not is_submitted
+
+
+@MUTANTS.mutant(Rules.is_interrupted, "It tells by time in whole seconds.", "ST-017")
+def tells_by_time(self: Rules, is_driven: bool, created_s: int, started_s: int) -> bool:
+    return not is_driven and created_s < started_s
+
+
+@MUTANTS.mutant(Rules.is_interrupted, "It recovers what it submits itself.", "ST-005")
+def interrupts_itself(self: Rules, is_driven: bool, created_s: int, started_s: int) -> bool:
+    return True
+
+
+@MUTANTS.mutant(Rules.is_fresh, "It replaces Jobs that nobody has begun to submit.", "ST-013")
+def fresh_ones_are_replaced(self: Rules, has_id: bool) -> bool:
+    return False
+
+
+@MUTANTS.mutant(Rules.is_submitted, "It submits again what was submitted.", "ST-011")
+def submits_again(self: Rules, phase: str) -> bool:
+    return False
+
+
+@MUTANTS.mutant(Rules.is_submitted, "It takes unknown phases for Submitted.", "ST-012")
+def unknown_phases_are_fine(self: Rules, phase: str) -> bool:
+    return phase != Phase.SUBMISSION
+
+
+@MUTANTS.mutant(Rules.first_phase, "It keeps the phase in memory until the end.", "ST-010")
+def phase_is_not_stored(self: Rules) -> str:
+    return ""
+
+
+@MUTANTS.mutant(Rules.next_id, "It forgets the ids of other Jobs at a restart.", "ST-044")
+def ids_are_used_again(self: Rules, known: Sequence[int], last: int) -> int:
+    return last + 1
+
+
+@MUTANTS.mutant(Rules.reference, "HostPools have no owner.", "ST-027")
+def host_pools_have_no_owner(self: Rules, kind: Kind, reference: Object) -> Object | None:
+    return None if kind == HOST_POOL else reference
+
+
+@MUTANTS.mutant(Rules.reference, "ProcessingElements do not hold their Job back.", "ST-033")
+def elements_block_nothing(self: Rules, kind: Kind, reference: Object) -> Object | None:
+    if kind != PROCESSING_ELEMENT:
+        return reference
+    return {**reference, "blockOwnerDeletion": False}
+
+
+@MUTANTS.mutant(Rules.counts, "It counts all that bears the Job's name.", "ST-009")
+def counts_by_name(self: Rules, kind: Kind, is_owned: bool, is_terminating: bool) -> bool:
+    return True
+
+
+@MUTANTS.mutant(Rules.is_complete, "It does not wait for pods.", "ST-007")
+def pods_are_left_out(self: Rules, kind: Kind, found: int, created: int, wanted: int) -> bool:
+    return kind == POD or found >= wanted
+
+
+@MUTANTS.mutant(Rules.is_complete, "It counts what it has created, though it is gone.", "ST-007")
+def losses_go_unnoticed(self: Rules, kind: Kind, found: int, created: int, wanted: int) -> bool:
+    return max(found, created) >= wanted
+
+
+@MUTANTS.mutant(Rules.is_current, "It creates pods without their ConfigMaps.", "ST-023")
+def pods_need_no_config(self: Rules, content: str | None, wanted: str) -> bool:
+    return True
+
+
+@MUTANTS.mutant(Rules.launches, "It launches nothing.", "ST-024")
+def nothing_is_launched(self: Rules, count: int) -> bool:
+    return False
+
+
+@MUTANTS.mutant(Rules.may_launch, "It makes pods for interrupted Jobs.", "ST-040")
+def launches_the_interrupted(self: Rules, is_submitted: bool, is_driven: bool) -> bool:
+    return True
+
+
+@MUTANTS.mutant(Rules.restarts_deleted, "It does not restart deleted pods.", "ST-019")
+def deleted_pods_stay_away(self: Rules, setting: bool) -> bool:
+    return False
+
+
+@MUTANTS.mutant(Rules.may_restore, "It restores what is being deleted with its owner.", "ST-040")
+def restores_below_the_dying(self: Rules, is_owner_alive: bool) -> bool:
+    return True
+
+
+@MUTANTS.mutant(Rules.restores, "It does not restore Services.", "ST-045")
+def services_stay_away(self: Rules, kind: Kind) -> bool:
+    return kind != SERVICE
+
+
+@MUTANTS.mutant(Rules.restores, "It does not restore ConfigMaps.", "ST-045")
+def config_maps_stay_away(self: Rules, kind: Kind) -> bool:
+    return kind != CONFIG_MAP

@@ -1,0 +1,67 @@
+"""The designs that the norm rejects, each with the claim that shows why."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reference_controller.streams.mutants.registry import MUTANTS
+from reference_controller.streams.rules import Design, Rules
+
+BACKGROUND: Final = Design(policy="Background", is_sure=False)
+
+
+@MUTANTS.mutant(Rules.design, "It creates only what is missing.", "ST-017")
+def only_what_is_missing(self: Rules) -> Design:
+    return Design(way="complete")
+
+
+@MUTANTS.mutant(Rules.design, "It deletes the pods, which restarts them, and goes on.", "ST-021")
+def pods_deleted_without_label(self: Rules) -> Design:
+    return Design(way="pods", marks_elements=True)
+
+
+@MUTANTS.mutant(Rules.design, "It makes pods of what was true before the crash.", "ST-026")
+def pods_deleted_without_mark(self: Rules) -> Design:
+    return Design(way="pods", labels_pods=True)
+
+
+@MUTANTS.mutant(
+    Rules.design, "It deletes pods and creates the rest, with label and mark.", "ST-037"
+)
+def approach1(self: Rules) -> Design:
+    return Design(way="pods", labels_pods=True, marks_elements=True)
+
+
+@MUTANTS.mutant(Rules.design, "It deletes in the background; a taken name ends it.", "ST-035")
+def background_and_abort(self: Rules) -> Design:
+    return BACKGROUND._replace(on_taken="abort")
+
+
+@MUTANTS.mutant(Rules.design, "It deletes in the background, and adopts what is left.", "ST-035")
+def background_and_adopt(self: Rules) -> Design:
+    return BACKGROUND._replace(on_taken="adopt")
+
+
+@MUTANTS.mutant(Rules.design, "It deletes in the background, and replaces what is left.", "ST-035")
+def background_and_replace(self: Rules) -> Design:
+    return BACKGROUND._replace(on_taken="replace")
+
+
+@MUTANTS.mutant(Rules.design, "It deletes in the background, and tries again.", "ST-035")
+def background_and_retry(self: Rules) -> Design:
+    return BACKGROUND
+
+
+@MUTANTS.mutant(Rules.design, "It orphans what the interrupted Job owns.", "ST-016")
+def orphans(self: Rules) -> Design:
+    return Design(policy="Orphan", is_sure=False, on_taken="adopt")
+
+
+@MUTANTS.mutant(Rules.design, "It recreates the Job once its deletion has begun.", "ST-006")
+def recreates_early(self: Rules) -> Design:
+    return Design(is_sure=False, replaces_early=True)
+
+
+@MUTANTS.mutant(Rules.design, "It trusts that nothing outlives the Job.", "ST-034")
+def trusts_the_deletion(self: Rules) -> Design:
+    return Design(is_sure=False)
