@@ -30,18 +30,21 @@ from reference_controller.streams.names import (
     PROCESSING_ELEMENT,
     RECOVERED,
     RECOVERY,
+    TAKEN_OVER,
     TREE,
     Phase,
 )
 from reference_controller.streams.office import Office
 from reference_controller.streams.parts import Compiled, Part, launched
 from reference_controller.streams.recovery import Recovery
+from reference_controller.streams.rules import Design
 from vocabulary.canonical import digest
 from vocabulary.clock import SECOND, Micros, parse_rfc3339
 from vocabulary.errors import ApiError
 from vocabulary.kinds import CONFIG_MAP, NODE, POD, SERVICE, Kind
 from vocabulary.objects import (
     Object,
+    annotations_of,
     controller_of,
     finalizers_of,
     get_path,
@@ -80,6 +83,10 @@ class JobController:
         self._writes = OwnWrites()
         self._created: dict[str, dict[tuple[Kind, str], str]] = {}
         """By the uid of a Job: the parts that the cache has yet to show, with their uids."""
+        self._once: set[tuple[str, Kind, str]] = set()
+        """The parts that it has ever created: uid of the Job, kind and name."""
+        self._looks: Counter[str] = Counter()
+        """How often it saw an interrupted Job, by uid."""
         self._aborted: set[str] = set()
         self._last_id = -1
         self._started_us: Micros | None = None
@@ -109,7 +116,7 @@ class JobController:
         is_submitted = self._rules.is_submitted(str(get_path(job, "spec.phase", "")))
         if is_terminating(job):
             if self._rules.brings_back(is_submitted):
-                return (yield from self._recovery.begin(job, now_us))
+                return (yield from self._recovery.begin(job, now_us, is_asked=True))
             yield from self._let_go(job)
             return None
         if is_submitted:
@@ -118,22 +125,42 @@ class JobController:
         if self._rules.is_fresh(get_path(job, "spec.id") is not None):
             self._office.driven.add(uid_of(job))
             job = yield from self._launch(key, job)
-        elif self._is_interrupted(job):
+        elif (yield from self._is_interrupted(job)):
             design = self._rules.design()
+            self._looks[uid_of(job)] += 1
+            if not self._rules.begins_at_once(self._looks[uid_of(job)]):
+                return None
             if design.way == "replace":
                 return (yield from self._recovery.begin(job, now_us))
             if design.way == "pods" and not (yield from without_pods(job, design)):
                 return None
+            job = yield from self._take_over(key, job, design)
         self._office.driven.add(uid_of(job))
         return (yield from self._submit(key, Compiled(job)))
 
-    def _is_interrupted(self, job: Object) -> bool:
+    def _is_interrupted(self, job: Object) -> Reading[bool]:
         assert self._started_us is not None
         created_us = parse_rfc3339(meta(job)["creationTimestamp"])
         is_driven = uid_of(job) in self._office.driven
+        is_whole = not is_driven and (yield from self._is_complete(Compiled(job), live=False))
         return self._rules.is_interrupted(
-            is_driven, created_us // SECOND, self._started_us // SECOND
+            is_driven, is_whole, created_us // SECOND, self._started_us // SECOND
         )
+
+    def _take_over(self, key: Key, job: Object, design: Design) -> Reading[Object]:
+        """Go on with a Job that another process has begun, which no sound design does."""
+        wanted = job
+        if design.recompiles:
+            nodes: ObjectList = yield List(NODE, live=True)
+            wanted = launched(job, job["spec"]["id"], Phase.SUBMISSION, len(nodes.items), "")
+            statistics = wanted["spec"]["statistics"]
+            wanted = {**job, "spec": {**job["spec"], "statistics": statistics}}
+        self._office.driven.add(uid_of(job))
+        annotations = {**annotations_of(job), TAKEN_OVER: "true"}
+        metadata = {**meta(wanted), "annotations": annotations}
+        stored: Object = yield Update(JOB, {**wanted, "metadata": metadata})
+        self._writes.remember(key, stored)
+        return stored
 
     def _let_go(self, job: Object) -> Reading[None]:
         """Its user does not want the Job back, and there is no record that would bring it."""
@@ -167,7 +194,9 @@ class JobController:
         if job.uid in self._aborted:
             return None
         for part in job.parts():
-            if not (yield from self._exists(job, part)):
+            if (yield from self._exists(job, part)):
+                continue
+            if self._rules.creates((job.uid, part.kind, part.name) in self._once):
                 yield from self._create(job, part)
         for live in (False, True):
             if not (yield from self._is_complete(job, live=live)):
@@ -219,6 +248,7 @@ class JobController:
                 raise
             stored = yield from self._taken(job, Part(part.kind, wanted), error)
         self._created.setdefault(job.uid, {})[part.kind, part.name] = uid_of(stored)
+        self._once.add((job.uid, part.kind, part.name))
 
     def _taken(self, job: Compiled, part: Part, error: ApiError) -> Reading[Object]:
         """The object that has a part's name. One of another Job has to go first."""
@@ -248,9 +278,7 @@ class JobController:
                 for each in found
                 if self._rules.counts(kind, _is_owned(each, job.uid), is_terminating(each))
             ]
-            created = sum(kind == of for of, _ in self._created.get(job.uid, ()))
-            wanted = statistics[_COUNTED[kind]]
-            if not self._rules.is_complete(kind, len(counted), created, wanted):
+            if not self._rules.is_complete(kind, len(counted), statistics[_COUNTED[kind]]):
                 return False
             if kind == PROCESSING_ELEMENT:
                 elements = {uid_of(each) for each in counted}
@@ -262,7 +290,7 @@ class JobController:
                 POD, (controller_of(pod) or {}).get("uid") in elements, is_terminating(pod)
             )
         )
-        return self._rules.is_complete(POD, len(with_pod), 0, job.size)
+        return self._rules.is_complete(POD, len(with_pod), job.size)
 
     def _of(self, kind: Kind, job: Compiled, *, live: bool) -> Reading[Iterable[Object]]:
         selector = f"{OF_JOB}={job.name}"

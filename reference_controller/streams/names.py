@@ -45,6 +45,8 @@ CONTENT_ID: Final = f"{GROUP}/contentId"
 """An annotation of a ConfigMap and of a pod: the digest of what the pod runs."""
 BYPASS: Final = f"{GROUP}/bypass"
 """A label of pods, of approach 1 alone: this one is deleted for a recovery."""
+TAKEN_OVER: Final = f"{GROUP}/taken-over"
+"""An annotation of Jobs, of rejected designs alone: another process goes on with it."""
 RECOVERED: Final = f"{GROUP}/recovered"
 """A finalizer, ours, of a Job that replaces an interrupted one, until the record of that is gone:
 a user who deletes the Job in between does not get it back."""

@@ -40,5 +40,7 @@ class Office:
 
     def acts_for(self, job: Compiled) -> bool:
         """True if pods of the Job are this process's to make."""
+        if not self.rules.design().guards_pods:
+            return True
         is_submitted = self.rules.is_submitted(get_path(job.job, "spec.phase", ""))
         return self.rules.may_launch(is_submitted, job.uid in self.driven)

@@ -140,7 +140,8 @@ class PodController(_ElementController):
     def _replace(self, key: Key, element: Object, job: Compiled) -> Reading[None]:
         """Create the pod of a launch, or begin the next one where that pod is gone."""
         launch = uid_of(element), int(element["spec"]["launchCount"])
-        if launch in self._office.launched and launch not in self._seen:
+        of_old_elements = not self._rules.design().guards_pods
+        if (launch in self._office.launched or of_old_elements) and launch not in self._seen:
             yield from self._create(element, job)
             return
         if not self._rules.restarts_deleted(bool(element["spec"].get("restartDeletedPod"))):

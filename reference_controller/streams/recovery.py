@@ -77,8 +77,10 @@ class Recovery:
                 return each
         return None
 
-    def begin(self, job: Object, now_us: Micros) -> Reconcile:
-        """Record that a Job is to be replaced, and delete it."""
+    def begin(self, job: Object, now_us: Micros, *, is_asked: bool = False) -> Reconcile:
+        """Record that a Job is to be replaced, and delete it unless that was asked for."""
+        if is_asked:
+            self._asked.add(uid_of(job))
         record = _record(job)
         if self._keeps_record:
             try:

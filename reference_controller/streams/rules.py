@@ -28,6 +28,10 @@ class Design(NamedTuple):
     """Pods that are deleted for the recovery are labelled, and not restarted for that."""
     marks_elements: bool = False
     """ProcessingElements of the interrupted attempt are reset before pods are made from them."""
+    guards_pods: bool = True
+    """No pods are made for a Job whose submission was interrupted."""
+    recompiles: bool = False
+    """A Job that is completed has as many ProcessingElements as there are nodes now."""
 
 
 class Rules(rules.Rules):
@@ -43,11 +47,18 @@ class Rules(rules.Rules):
         """True if the submission did not begin: nothing depends on the Job yet."""
         return not has_id
 
-    def is_interrupted(self, is_driven: bool, created_s: int, started_s: int) -> bool:
-        """True if another process has begun to submit the Job. The time of its creation, and of
-        the start of this process, say nothing within a second."""
-        del created_s, started_s
+    def is_interrupted(
+        self, is_driven: bool, is_whole: bool, created_s: int, started_s: int
+    ) -> bool:
+        """True if another process has begun to submit the Job, though all of it may be there. The
+        time of its creation, and of the start of this process, say nothing within a second."""
+        del is_whole, created_s, started_s
         return not is_driven
+
+    def begins_at_once(self, looks: int) -> bool:
+        """True if an interrupted Job is recovered, however often this process has seen it."""
+        del looks
+        return True
 
     def first_phase(self) -> str:
         return Phase.SUBMISSION
@@ -68,11 +79,14 @@ class Rules(rules.Rules):
         del kind
         return is_owned and not is_terminating
 
-    def is_complete(self, kind: Kind, found: int, created: int, wanted: int) -> bool:
-        """True if a kind is complete, by what the API server has; this process may have created
-        more."""
-        del kind, created
+    def is_complete(self, kind: Kind, found: int, wanted: int) -> bool:
+        del kind
         return found >= wanted
+
+    def creates(self, was_created: bool) -> bool:
+        """True if a part that is missing is created, though it was before."""
+        del was_created
+        return True
 
     # Pods
 

@@ -12,7 +12,7 @@
 from conformance.suite import PlainDurations, Settings, Suite
 from conformance.suites.streams.api import SEED, STRICT
 from conformance.suites.streams.kind import KINDS
-from vocabulary.clock import MINUTE
+from vocabulary.clock import HOUR, MINUTE
 
 SUITE = Suite(
     name="streams",
@@ -24,7 +24,7 @@ SUITE = Suite(
     kinds=KINDS,
     settings=Settings(
         durations=lambda _config: PlainDurations(
-            patience_us=10 * MINUTE, maximum_us=5 * MINUTE, attempt_bound_us=2 * MINUTE
+            patience_us=HOUR, maximum_us=15 * MINUTE, attempt_bound_us=2 * MINUTE
         )
     ),
     by_edition={SEED: {"streams": {"recoveryRecord": False}}},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from reference_controller.streams.mutants.registry import MUTANTS
 from reference_controller.streams.names import HOST_POOL, PROCESSING_ELEMENT, Phase
@@ -10,8 +11,10 @@ from reference_controller.streams.rules import Rules
 from vocabulary.kinds import CONFIG_MAP, POD, SERVICE, Kind
 from vocabulary.objects import Object
 
+MANY: Final = 5
 
-@MUTANTS.mutant(Rules.precondition, "It deletes whichever Job has the name.", "ST-039")
+
+@MUTANTS.mutant(Rules.precondition, "It deletes whichever Job has the name.", "ST-046")
 def any_job_of_the_name(self: Rules, uid: str) -> str | None:
     return None
 
@@ -30,7 +33,7 @@ def copies_metadata(self: Rules, clean: Object, interrupted: Object | None) -> O
     return {**clean, "metadata": metadata}
 
 
-@MUTANTS.mutant(Rules.successor, "It carries the id over.", "ST-006")
+@MUTANTS.mutant(Rules.successor, "It carries the id over.", "ST-036")
 def carries_the_id(self: Rules, clean: Object, interrupted: Object | None) -> Object:
     if interrupted is None:
         return clean
@@ -52,14 +55,36 @@ def brings_back_the_deleted(self: Rules, is_submitted: bool) -> bool:
     return not is_submitted
 
 
-@MUTANTS.mutant(Rules.is_interrupted, "It tells by time in whole seconds.", "ST-017")
-def tells_by_time(self: Rules, is_driven: bool, created_s: int, started_s: int) -> bool:
+@MUTANTS.mutant(Rules.successor, "It forgets what its user has asked for.", "ST-029")
+def forgets_the_spec(self: Rules, clean: Object, interrupted: Object | None) -> Object:
+    spec = {key: clean["spec"][key] for key in clean["spec"] if key != "parallelRegions"}
+    return {**clean, "spec": spec}
+
+
+@MUTANTS.mutant(Rules.is_interrupted, "It tells by time in whole seconds.", "ST-037")
+def tells_by_time(
+    self: Rules, is_driven: bool, is_whole: bool, created_s: int, started_s: int
+) -> bool:
     return not is_driven and created_s < started_s
 
 
+@MUTANTS.mutant(Rules.is_interrupted, "It goes on where all parts are there.", "ST-008")
+def whole_ones_are_fine(
+    self: Rules, is_driven: bool, is_whole: bool, created_s: int, started_s: int
+) -> bool:
+    return not is_driven and not is_whole
+
+
 @MUTANTS.mutant(Rules.is_interrupted, "It recovers what it submits itself.", "ST-005")
-def interrupts_itself(self: Rules, is_driven: bool, created_s: int, started_s: int) -> bool:
+def interrupts_itself(
+    self: Rules, is_driven: bool, is_whole: bool, created_s: int, started_s: int
+) -> bool:
     return True
+
+
+@MUTANTS.mutant(Rules.begins_at_once, "It waits until something happens to a Job.", "ST-004")
+def waits_for_events(self: Rules, looks: int) -> bool:
+    return looks > MANY
 
 
 @MUTANTS.mutant(Rules.is_fresh, "It replaces Jobs that nobody has begun to submit.", "ST-013")
@@ -74,7 +99,7 @@ def submits_again(self: Rules, phase: str) -> bool:
 
 @MUTANTS.mutant(Rules.is_submitted, "It takes unknown phases for Submitted.", "ST-012")
 def unknown_phases_are_fine(self: Rules, phase: str) -> bool:
-    return phase != Phase.SUBMISSION
+    return phase not in ("", Phase.SUBMISSION)
 
 
 @MUTANTS.mutant(Rules.first_phase, "It keeps the phase in memory until the end.", "ST-010")
@@ -105,13 +130,13 @@ def counts_by_name(self: Rules, kind: Kind, is_owned: bool, is_terminating: bool
 
 
 @MUTANTS.mutant(Rules.is_complete, "It does not wait for pods.", "ST-007")
-def pods_are_left_out(self: Rules, kind: Kind, found: int, created: int, wanted: int) -> bool:
+def pods_are_left_out(self: Rules, kind: Kind, found: int, wanted: int) -> bool:
     return kind == POD or found >= wanted
 
 
-@MUTANTS.mutant(Rules.is_complete, "It counts what it has created, though it is gone.", "ST-007")
-def losses_go_unnoticed(self: Rules, kind: Kind, found: int, created: int, wanted: int) -> bool:
-    return max(found, created) >= wanted
+@MUTANTS.mutant(Rules.creates, "It does not notice what is lost.", "ST-006")
+def losses_go_unnoticed(self: Rules, was_created: bool) -> bool:
+    return not was_created
 
 
 @MUTANTS.mutant(Rules.is_current, "It creates pods without their ConfigMaps.", "ST-023")
@@ -124,7 +149,7 @@ def nothing_is_launched(self: Rules, count: int) -> bool:
     return False
 
 
-@MUTANTS.mutant(Rules.may_launch, "It makes pods for interrupted Jobs.", "ST-040")
+@MUTANTS.mutant(Rules.may_launch, "It makes pods for interrupted Jobs.", "ST-021")
 def launches_the_interrupted(self: Rules, is_submitted: bool, is_driven: bool) -> bool:
     return True
 

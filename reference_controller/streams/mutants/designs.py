@@ -7,6 +7,7 @@ from typing import Final
 from reference_controller.streams.mutants.registry import MUTANTS
 from reference_controller.streams.rules import Design, Rules
 
+APPROACH_1: Final = Design(way="pods", labels_pods=True, marks_elements=True, guards_pods=False)
 BACKGROUND: Final = Design(policy="Background", is_sure=False)
 
 
@@ -15,21 +16,26 @@ def only_what_is_missing(self: Rules) -> Design:
     return Design(way="complete")
 
 
+@MUTANTS.mutant(Rules.design, "It creates what is missing, compiled anew.", "ST-018")
+def what_is_missing_of_another_fusion(self: Rules) -> Design:
+    return Design(way="complete", recompiles=True)
+
+
 @MUTANTS.mutant(Rules.design, "It deletes the pods, which restarts them, and goes on.", "ST-021")
 def pods_deleted_without_label(self: Rules) -> Design:
-    return Design(way="pods", marks_elements=True)
+    return APPROACH_1._replace(labels_pods=False)
 
 
-@MUTANTS.mutant(Rules.design, "It makes pods of what was true before the crash.", "ST-026")
+@MUTANTS.mutant(Rules.design, "It makes pods of what was true before the crash.", "ST-025")
 def pods_deleted_without_mark(self: Rules) -> Design:
-    return Design(way="pods", labels_pods=True)
+    return APPROACH_1._replace(marks_elements=False)
 
 
 @MUTANTS.mutant(
     Rules.design, "It deletes pods and creates the rest, with label and mark.", "ST-037"
 )
 def approach1(self: Rules) -> Design:
-    return Design(way="pods", labels_pods=True, marks_elements=True)
+    return APPROACH_1
 
 
 @MUTANTS.mutant(Rules.design, "It deletes in the background; a taken name ends it.", "ST-035")
@@ -52,12 +58,12 @@ def background_and_retry(self: Rules) -> Design:
     return BACKGROUND
 
 
-@MUTANTS.mutant(Rules.design, "It orphans what the interrupted Job owns.", "ST-016")
+@MUTANTS.mutant(Rules.design, "It orphans what the interrupted Job owns.", "ST-030")
 def orphans(self: Rules) -> Design:
     return Design(policy="Orphan", is_sure=False, on_taken="adopt")
 
 
-@MUTANTS.mutant(Rules.design, "It recreates the Job once its deletion has begun.", "ST-006")
+@MUTANTS.mutant(Rules.design, "It recreates the Job once its deletion has begun.", "ST-035")
 def recreates_early(self: Rules) -> Design:
     return Design(is_sure=False, replaces_early=True)
 

@@ -129,7 +129,8 @@ def others_are_not_touched(run: JobRun) -> Obligations:
         if run.submitted is None or not recovered.deletes or recovered.successor is None:
             continue
         begins, ends = recovered.deletes[0], recovered.successor.track.created
-        if begins.n < run.submitted.n or (run.deleting and run.deleting.n < ends.n):
+        by_user = run.users_deletion
+        if begins.n < run.submitted.n or (by_user is not None and by_user.n < ends.n):
             continue
         write = next((w for w in _writes(run, begins.n, by_operator=True) if w.n < ends.n), None)
         if write is None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 from conformance.history import Moment, Track
 from conformance.norm import Obligation, Obligations, met, violated
 from conformance.norm.words import listed, states_of, when
@@ -117,6 +120,13 @@ def fusions_do_not_mix(run: JobRun) -> Obligations:
             f"{when(run.submitted)}: {run} has {len(elements)} ProcessingElements and says {size}; "
             f"of no ConfigMap is the content of {listed(odd) or 'none'}.",
         )
+
+
+def _compilation(config_map: Track) -> tuple[Any, ...] | None:
+    """What a ProcessingElement's content says of the whole: its size, and the bundle."""
+    aadl = (config_map.first.get("data") or {}).get("aadl.xml")
+    found = {} if aadl is None else json.loads(aadl)
+    return (found["of"], found["bundle"]) if found else None
 
 
 @claim("ST-025", text(19), armed_by="pod was created for a Job that was not Submitted")

@@ -9,7 +9,7 @@ from conformance.scenario_type import scenario
 from conformance.suites.streams.api import HOST_POOL, OF_PE, PROCESSING_ELEMENT
 from conformance.suites.streams.handle import StreamsJob, interrupted
 from conformance.world import World
-from vocabulary.clock import HOUR, SECOND
+from vocabulary.clock import HOUR, MILLISECOND, SECOND
 from vocabulary.kinds import CONFIG_MAP, POD, SERVICE, Kind
 
 WHOLE = ["ST-006", "ST-009", "ST-016", "ST-017"]
@@ -66,7 +66,7 @@ def nothing_had_begun(world: World) -> None:
     world.until(its.is_submitted())
 
 
-@scenario(arms=["ST-008", "ST-012", *WHOLE], kills="losses-go-unnoticed")
+@scenario(arms=["ST-008", "ST-012", *WHOLE], kills="whole-ones-are-fine")
 def all_but_the_phase(world: World) -> None:
     """An operator that ends after the last pod and before it writes the phase starts over."""
     held = TimeOut(verb=("patch",), kind="Job.streams.conformance.dev", times=0, after=HOUR)
@@ -77,6 +77,26 @@ def all_but_the_phase(world: World) -> None:
         world.inject(Kill(restart_after=None))
     world.wait(5 * SECOND)
     world.inject(Start())
+    world.until(its.is_submitted())
+
+
+@scenario(arms=["ST-037", *WHOLE], kills="tells-by-time")
+def all_within_a_second(world: World) -> None:
+    """An operator that ends and starts in the second of the Job's creation starts over."""
+    with during(world, TimeOut(verb=("create",), kind="Pod", skip=2, times=0, after=HOUR)):
+        its = StreamsJob.of(world)
+        world.until(its.has(POD, 2))
+        world.inject(Kill(restart_after=None))
+    world.wait(100 * MILLISECOND)
+    world.inject(Start())
+    world.until(its.is_submitted())
+
+
+@scenario(arms=["ST-004", *WHOLE], kills="waits-for-events")
+def nothing_happens_any_more(world: World) -> None:
+    """An interrupted submission starts over though nothing happens but the operator's start."""
+    with interrupted(world, SERVICE, 2) as its:
+        world.wait(HOUR)
     world.until(its.is_submitted())
 
 
@@ -110,7 +130,7 @@ def early_ends(world: World, write: tuple[Kind, int]) -> None:
     world.until(its.is_submitted())
 
 
-@scenario(arms=["ST-018", *WHOLE], kills="only-what-is-missing")
+@scenario(arms=["ST-018", *WHOLE], kills="what-is-missing-of-another-fusion")
 def node_is_added(world: World) -> None:
     """A Job that leaves its number of ProcessingElements to the cluster is compiled anew as a
     whole."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from chaos.faults import DelayWatch, DeleteObject, SlowApi, TimeOut
 from conformance.breaking import during
 from conformance.scenario_type import scenario
-from conformance.suites.streams.api import HOST_POOL, OF_JOB, PROCESSING_ELEMENT
+from conformance.suites.streams.api import HOST_POOL, OF_JOB, OF_PE, PROCESSING_ELEMENT
 from conformance.suites.streams.handle import StreamsJob
 from conformance.world import World
 from vocabulary.clock import SECOND
@@ -40,7 +40,7 @@ def two_jobs_at_once(world: World) -> None:
 
 
 @scenario(
-    arms=["ST-007", "ST-009"],
+    arms=["ST-006", "ST-007", "ST-009"],
     kills="losses-go-unnoticed",
     cases={"service": SERVICE, "host-pool": HOST_POOL, "config-map": CONFIG_MAP},
 )
@@ -57,12 +57,10 @@ def part_is_lost_during_the_submission(world: World, kind: Kind) -> None:
 @scenario(arms=["ST-009"], kills="counts-by-name")
 def foreign_objects_bear_its_name(world: World) -> None:
     """Objects of other clients that bear the Job's label are not counted."""
-    refused = TimeOut(verb=("create",), kind="Service", skip=3, times=1, after=10 * SECOND)
-    for name in ("x", "y"):
-        labels = {OF_JOB: "a"}
-        head = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name, "labels": labels}}
-        world.create({**head, "spec": {"clusterIP": "None", "ports": [{"port": 1}]}})
-    with during(world, refused):
+    labels = {OF_JOB: "a", OF_PE: "4"}
+    head = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x", "labels": labels}}
+    world.create({**head, "spec": {"containers": [{"name": "c", "image": "x"}]}})
+    with during(world, TimeOut(verb=("create",), kind="Pod", skip=4, times=1, after=10 * SECOND)):
         StreamsJob.ready(world)
 
 
@@ -71,7 +69,8 @@ def config_map_is_lost_before_its_pod(world: World) -> None:
     """A pod whose ConfigMap a user has deleted waits for it."""
     slow = SlowApi(verb=("patch",), kind="ProcessingElement", times=0, by=5 * SECOND)
     held = DelayWatch(kind="ProcessingElement", by=5 * SECOND)
-    with during(world, slow), during(world, held):
+    lost = TimeOut(verb=("create",), kind="ConfigMap", skip=6, times=1, after=15 * SECOND)
+    with during(world, slow), during(world, held), during(world, lost):
         its = StreamsJob.of(world)
         world.until(its.has(PROCESSING_ELEMENT, 5))
         world.inject(DeleteObject("ConfigMap", name_of(its.parts(CONFIG_MAP)[3])))
