@@ -269,7 +269,7 @@ class JobController:
 
     def _is_complete(self, job: Compiled, *, live: bool) -> Reading[bool]:
         """True if all parts are there, and a pod for each ProcessingElement."""
-        statistics = job.job["spec"]["statistics"]
+        statistics: Object = get_path(job.job, "spec.statistics", {})
         elements: set[str] = set()
         for kind in PARTS:
             found = yield from self._of(kind, job, live=live)
@@ -278,7 +278,7 @@ class JobController:
                 for each in found
                 if self._rules.counts(kind, _is_owned(each, job.uid), is_terminating(each))
             ]
-            if not self._rules.is_complete(kind, len(counted), statistics[_COUNTED[kind]]):
+            if not self._rules.is_complete(kind, len(counted), statistics.get(_COUNTED[kind], 0)):
                 return False
             if kind == PROCESSING_ELEMENT:
                 elements = {uid_of(each) for each in counted}

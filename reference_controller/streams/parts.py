@@ -180,7 +180,7 @@ def pod_of(element: Object, config_map: Object, job: Object) -> Part:
         "labels": {**kept, "svc": "pe", OF_PE: pe, LAUNCH_COUNT: str(launch)},
         "annotations": {
             **(get_path(template, "metadata.annotations") or {}),
-            CONTENT_ID: element["spec"]["contentId"],
+            CONTENT_ID: annotations_of(config_map)[CONTENT_ID],
         },
         "ownerReferences": [reference(PROCESSING_ELEMENT, element)],
     }

@@ -13,7 +13,7 @@ from conformance.pod_templates import BEHAVIOUR
 from conformance.suites.streams.api import JOB, OF_JOB, PROCESSING_ELEMENT, TREE
 from conformance.suites.streams.kind import ElementState, JobState
 from conformance.world import World
-from vocabulary.clock import HOUR, SECOND
+from vocabulary.clock import MINUTE, SECOND
 from vocabulary.kinds import POD, Kind
 from vocabulary.objects import Object, is_terminating, labels_of, name_of
 
@@ -85,7 +85,7 @@ class StreamsJob(Handle):
 def interrupted(world: World, kind: Kind, after: int, **spec: Any) -> Iterator[StreamsJob]:
     """The operator ends once so many objects of a kind are created for a new Job; it is away
     during the steps, and for a while after them."""
-    held = TimeOut(verb=("create",), kind=kind.kind, skip=after, times=0, after=HOUR)
+    held = TimeOut(verb=("create",), kind=kind.kind, skip=after, times=0, after=MINUTE)
     with during(world, held):
         its = StreamsJob.of(world, **spec)
         world.until(its.has(kind, after))

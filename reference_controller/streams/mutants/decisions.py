@@ -144,6 +144,11 @@ def pods_need_no_config(self: Rules, content: str | None, wanted: str) -> bool:
     return True
 
 
+@MUTANTS.mutant(Rules.content, "All pods run what the first one is to run.", "ST-022")
+def pods_run_the_first(self: Rules, pe: int) -> int:
+    return 0
+
+
 @MUTANTS.mutant(Rules.launches, "It launches nothing.", "ST-024")
 def nothing_is_launched(self: Rules, count: int) -> bool:
     return False

@@ -31,9 +31,7 @@ def pods_deleted_without_mark(self: Rules) -> Design:
     return APPROACH_1._replace(marks_elements=False)
 
 
-@MUTANTS.mutant(
-    Rules.design, "It deletes pods and creates the rest, with label and mark.", "ST-037"
-)
+@MUTANTS.mutant(Rules.design, "It deletes pods, and creates the rest.", "ST-037")
 def approach1(self: Rules) -> Design:
     return APPROACH_1
 

@@ -73,7 +73,15 @@ def phase_outlives_the_operator(run: JobRun) -> Obligations:
     again."""
     if run.interruption is None or any(run.missing_at(run.interruption.n)):
         return
-    yield from _submitted_again(run, run.interruption)
+    yield eventually(
+        run,
+        "its recovery",
+        since=_restart(run) or run.interruption,
+        within_us=0,
+        happened=run.deletes[0] if run.deletes else None,
+        unless=run.users_deletion,
+        steps=4,
+    )
 
 
 @claim("ST-012", text(10), decision=ATTEMPTS, armed_by=_RESTARTED)
@@ -83,14 +91,10 @@ def unsubmitted_ones_are_retried(run: JobRun) -> Obligations:
     restart = _restart(run)
     if restart is None or JobState(run.track.at(restart.n)).phase == SUBMITTED:
         return
-    yield from _submitted_again(run, restart)
-
-
-def _submitted_again(run: JobRun, since: Moment) -> Obligations:
     yield eventually(
         run,
         "a further attempt",
-        since=_restart(run) or since,
+        since=restart,
         within_us=0,
         happened=first([run.deletes[0] if run.deletes else None, run.submitted]),
         unless=run.users_deletion,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from conformance.history import Moment, Track
 from conformance.norm import Obligations, eventually, in_the_end, met, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import when
-from conformance.suites.streams.api import CONTENT_ID, COUNTED, PROCESSING_ELEMENT
+from conformance.suites.streams.api import CONTENT_ID, COUNTED, OF_PE, PROCESSING_ELEMENT
 from conformance.suites.streams.decisions import HEALED
 from conformance.suites.streams.judging import claim
 from conformance.suites.streams.kind import ElementState
@@ -17,7 +18,7 @@ from conformance.suites.streams.view import JobRun, first
 from vocabulary.clock import SECOND
 from vocabulary.history import Write
 from vocabulary.kinds import CONFIG_MAP, POD
-from vocabulary.objects import annotations_of, get_path, is_terminating
+from vocabulary.objects import annotations_of, get_path, is_terminating, labels_of
 
 _LOST = "pod of a Submitted Job was deleted"
 
@@ -75,8 +76,15 @@ def pods_of_gone_jobs_stay_away(run: JobRun) -> Obligations:
     if removed is None or not run.of(POD):
         return
     later = [pod for pod in run.of(POD) if pod.created.n > removed.n]
-    slack_us = run.operator.timing.latency_us
-    late = [pod for pod in later if pod.created.t > removed.t + slack_us]
+    looked_us = run.operator.looked_us
+    # What it asked for before may come after, once for each ProcessingElement.
+    twice = Counter(labels_of(pod.first).get(OF_PE) for pod in later)
+    late = [
+        pod
+        for pod in later
+        if looked_us(pod.created.actor, pod.created.t) > removed.t
+        or twice[labels_of(pod.first).get(OF_PE)] > 1
+    ]
     if late:
         yield violated(
             late[0].created,
@@ -125,7 +133,7 @@ def pods_do_not_run_stale_content(run: JobRun) -> Obligations:
         given = annotations_of(pod.first).get(CONTENT_ID)
         if given == wanted:
             yield met(pod.created)
-        else:
+        elif wanted is not None:
             yield violated(
                 pod.created,
                 f"{when(pod.created)}: {pod} runs {given}; {element} is to run {wanted}.",
@@ -136,8 +144,6 @@ def pods_do_not_run_stale_content(run: JobRun) -> Obligations:
 def config_maps_come_first(run: JobRun) -> Obligations:
     """A pod MUST NOT be created before the ConfigMap is there that has what it runs."""
     for _, pod in _pods(run):
-        if run.operator.looked_us(pod.created.actor, pod.created.t) < 0:
-            continue
         content = annotations_of(pod.first).get(CONTENT_ID)
         since_us = pod.created.t - SECOND
         there = [
@@ -188,12 +194,14 @@ def nothing_is_made_below_the_dying(run: JobRun) -> Obligations:
     begun = run.deleting
     if begun is None:
         return
+    seen: set[tuple[str, str]] = set()
     for track in run.tree:
         created = track.created
         if created.n < begun.n or not run.operator.is_by(created.actor):
             continue
-        # Reads that decide on a creation are live: what was asked for before may come after.
-        if run.operator.looked_us(created.actor, created.t) > begun.t:
+        # What it asked for before the deletion may come after it, once.
+        is_late = run.operator.looked_us(created.actor, created.t) > begun.t
+        if is_late or (track.kind, track.name) in seen:
             yield violated(
                 created,
                 f"{when(created)}: {track} is created for {run}, which is being deleted since "
@@ -201,6 +209,7 @@ def nothing_is_made_below_the_dying(run: JobRun) -> Obligations:
                 begun,
             )
             return
+        seen.add((track.kind, track.name))
     yield met(begun)
 
 

@@ -110,9 +110,10 @@ def fusions_do_not_mix(run: JobRun) -> Obligations:
         return
     n, size = run.submitted.n, JobState(run.submitted.object or {}).size
     elements = run.alive(PROCESSING_ELEMENT, n)
-    contents = {annotations_of(track.at(n)).get(CONTENT_ID) for track in run.alive(CONFIG_MAP, n)}
+    texts = run.alive(CONFIG_MAP, n)
+    contents = {annotations_of(track.at(n)).get(CONTENT_ID) for track in texts}
     odd = [each for each in elements if ElementState(each.at(n)).content not in contents]
-    if len(elements) == size and not odd:
+    if len(elements) == size and not odd and len({*map(_compilation, texts)} - {None}) <= 1:
         yield met(run.submitted)
     else:
         yield violated(

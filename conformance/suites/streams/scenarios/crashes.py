@@ -9,7 +9,7 @@ from conformance.scenario_type import scenario
 from conformance.suites.streams.api import HOST_POOL, OF_PE, PROCESSING_ELEMENT
 from conformance.suites.streams.handle import StreamsJob, interrupted
 from conformance.world import World
-from vocabulary.clock import HOUR, MILLISECOND, SECOND
+from vocabulary.clock import HOUR, MILLISECOND, MINUTE, SECOND
 from vocabulary.kinds import CONFIG_MAP, POD, SERVICE, Kind
 
 WHOLE = ["ST-006", "ST-009", "ST-016", "ST-017"]
@@ -69,7 +69,7 @@ def nothing_had_begun(world: World) -> None:
 @scenario(arms=["ST-008", "ST-012", *WHOLE], kills="whole-ones-are-fine")
 def all_but_the_phase(world: World) -> None:
     """An operator that ends after the last pod and before it writes the phase starts over."""
-    held = TimeOut(verb=("patch",), kind="Job.streams.conformance.dev", times=0, after=HOUR)
+    held = TimeOut(verb=("patch",), kind="Job.streams.conformance.dev", times=0, after=MINUTE)
     with during(world, held):
         its = StreamsJob.of(world)
         world.until(its.has_pods(5))
@@ -83,7 +83,7 @@ def all_but_the_phase(world: World) -> None:
 @scenario(arms=["ST-037", *WHOLE], kills="tells-by-time")
 def all_within_a_second(world: World) -> None:
     """An operator that ends and starts in the second of the Job's creation starts over."""
-    with during(world, TimeOut(verb=("create",), kind="Pod", skip=2, times=0, after=HOUR)):
+    with during(world, TimeOut(verb=("create",), kind="Pod", skip=2, times=0, after=MINUTE)):
         its = StreamsJob.of(world)
         world.until(its.has(POD, 2))
         world.inject(Kill(restart_after=None))

@@ -8,7 +8,7 @@ from conformance.breaking import during
 from conformance.scenario_type import scenario
 from conformance.suites.streams.handle import StreamsJob, interrupted
 from conformance.world import World
-from vocabulary.clock import HOUR, SECOND
+from vocabulary.clock import MINUTE, SECOND
 from vocabulary.kinds import CONFIG_MAP, POD
 from vocabulary.objects import labels_of, owner_references
 from vocabulary.requests import PropagationPolicy
@@ -43,7 +43,7 @@ def operator_is_down_as_the_old_one_goes(world: World) -> None:
 def recovery_is_interrupted(world: World, step: tuple[Verb, str]) -> None:
     """An operator that ends before a step of a recovery goes on from there."""
     verb, kind = step
-    held = TimeOut(verb=(verb,), kind=kind, times=0, after=HOUR)
+    held = TimeOut(verb=(verb,), kind=kind, times=0, after=MINUTE)
     with interrupted(world, POD, 3) as its:
         world.inject(held)
     world.wait(20 * SECOND)
@@ -121,7 +121,7 @@ def part_outlives_the_deletion(world: World) -> None:
 @scenario(arms=["ST-006", "ST-029"], kills="interrupts-itself", operators=2)
 def leader_changes(world: World) -> None:
     """The replica that takes over starts over with a Job that the other one has begun."""
-    held = TimeOut(verb=("create",), kind="Pod", skip=3, times=0, after=HOUR, actor="streams*")
+    held = TimeOut(verb=("create",), kind="Pod", skip=3, times=0, after=MINUTE, actor="streams*")
     with during(world, held):
         its = StreamsJob.of(world)
         world.until(its.has(POD, 3))

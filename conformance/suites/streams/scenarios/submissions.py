@@ -73,6 +73,6 @@ def config_map_is_lost_before_its_pod(world: World) -> None:
     with during(world, slow), during(world, held), during(world, lost):
         its = StreamsJob.of(world)
         world.until(its.has(PROCESSING_ELEMENT, 5))
-        world.inject(DeleteObject("ConfigMap", name_of(its.parts(CONFIG_MAP)[3])))
+        world.inject(DeleteObject("ConfigMap", name_of(its.parts(CONFIG_MAP)[1])))
         world.wait(20 * SECOND)
     world.until(its.is_submitted())
