@@ -157,12 +157,12 @@ class PodController(_ElementController):
         wanted_pools = len(job.job["spec"].get("hostPools") or ())
         if not self._rules.has_host_pools(len(pools.items), wanted_pools):
             return
-        wanted = job.config_map(self._rules.content(int(element["spec"]["id"])))
+        wanted = job.config_map(int(element["spec"]["id"]))
         found = yield from read(CONFIG_MAP, namespace_of(element), wanted.name, live=False)
         content = None if found is None else annotations_of(found).get(CONTENT_ID)
-        if not self._rules.is_current(content, annotations_of(wanted.object)[CONTENT_ID]):
+        if not self._rules.is_current(content, element["spec"]["contentId"]):
             return
-        pod = pod_of(element, wanted.object, job.job)
+        pod = pod_of(element, found or wanted.object, job.job)
         try:
             yield Create(POD, pod.object, namespace_of(element), pod.name)
         except ApiError as error:

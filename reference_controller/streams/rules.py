@@ -102,10 +102,6 @@ class Rules(rules.Rules):
         """True if there is a ConfigMap with what the ProcessingElement is to run."""
         return content == wanted
 
-    def content(self, pe: int) -> int:
-        """The ProcessingElement whose content its pod runs."""
-        return pe
-
     def has_host_pools(self, found: int, wanted: int) -> bool:
         return found >= wanted
 

@@ -144,9 +144,9 @@ def pods_need_no_config(self: Rules, content: str | None, wanted: str) -> bool:
     return True
 
 
-@MUTANTS.mutant(Rules.content, "All pods run what the first one is to run.", "ST-022")
-def pods_run_the_first(self: Rules, pe: int) -> int:
-    return 0
+@MUTANTS.mutant(Rules.is_current, "It takes the ConfigMap as it is.", "ST-022")
+def stale_content_is_fine(self: Rules, content: str | None, wanted: str) -> bool:
+    return content is not None
 
 
 @MUTANTS.mutant(Rules.launches, "It launches nothing.", "ST-024")

@@ -78,6 +78,7 @@ def all_but_the_phase(world: World) -> None:
     world.wait(5 * SECOND)
     world.inject(Start())
     world.until(its.is_submitted())
+    world.wait(3 * MINUTE)
 
 
 @scenario(arms=["ST-037", *WHOLE], kills="tells-by-time")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from chaos.faults import DelayWatch, DeleteObject, SlowApi, TimeOut
 from conformance.breaking import during
 from conformance.scenario_type import scenario
-from conformance.suites.streams.api import HOST_POOL, OF_JOB, OF_PE, PROCESSING_ELEMENT
+from conformance.suites.streams.api import CONTENT_ID, HOST_POOL, OF_JOB, OF_PE, PROCESSING_ELEMENT
 from conformance.suites.streams.handle import StreamsJob
 from conformance.world import World
 from vocabulary.clock import SECOND
 from vocabulary.kinds import CONFIG_MAP, POD, SERVICE, Kind
-from vocabulary.objects import name_of
+from vocabulary.objects import annotations_of, name_of
 
 
 @scenario(
@@ -62,6 +62,20 @@ def foreign_objects_bear_its_name(world: World) -> None:
     world.create({**head, "spec": {"containers": [{"name": "c", "image": "x"}]}})
     with during(world, TimeOut(verb=("create",), kind="Pod", skip=4, times=1, after=10 * SECOND)):
         StreamsJob.ready(world)
+
+
+@scenario(arms=["ST-022"], kills="stale-content-is-fine")
+def config_map_is_stale(world: World) -> None:
+    """A pod waits until its ConfigMap has what it is to run."""
+    with during(world, SlowApi(verb=("patch",), kind="ProcessingElement", times=0, by=2 * SECOND)):
+        its = StreamsJob.of(world)
+        world.until(its.has(PROCESSING_ELEMENT, 5))
+        last = its.parts(CONFIG_MAP)[-1]
+        stale = {"metadata": {"annotations": {CONTENT_ID: "stale"}}}
+        world.patch(CONFIG_MAP, name_of(last), stale)
+        world.wait(20 * SECOND)
+    world.patch(CONFIG_MAP, name_of(last), {"metadata": {"annotations": annotations_of(last)}})
+    world.until(its.is_submitted())
 
 
 @scenario(arms=["ST-023"], kills="pods-need-no-config")
