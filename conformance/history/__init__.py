@@ -12,6 +12,7 @@ Suites see more in a history, each by a view of its own: `History.seen_by`.
 """
 
 from conformance.history.history import History
+from conformance.history.outages import doubled_since
 from conformance.history.tracks import Moment, Track
 
-__all__ = ["History", "Moment", "Track"]
+__all__ = ["History", "Moment", "Track", "doubled_since"]

@@ -290,3 +290,12 @@ def _merged(found: list[Outage]) -> list[Outage]:
 
 def _begin_us(outage: Outage) -> Micros:
     return outage.begin_us
+
+
+def doubled_since(processes: Sequence[Process]) -> int | None:
+    """The position from which on two replicas of an operator acted at once; None if they never
+    did. Replicas that wait for a Lease do not."""
+    if any(entry.change in ("leading", "following") for entry in processes):
+        return None
+    starts = (entry.n for entry in processes if "/" in entry.process and entry.change == "started")
+    return next(starts, None)

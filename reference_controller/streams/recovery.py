@@ -4,11 +4,14 @@ The Job is deleted in the foreground: it keeps its name until nothing is left of
 new Job of its user's spec is created, which is submitted as any other. Before all that the intent
 is stored, in a JobRecovery, which does not depend on the Job:
 
-    1. create the record          3. wait until nothing is left, by the API server's word
-    2. delete the Job             4. create the new Job          5. delete the record
+    1. create the record
+    2. say in it that the deletion is requested, and delete the Job
+    3. wait until nothing is left, by the API server's word
+    4. create the new Job
+    5. delete the record
 
 The record says after a crash at any point what is left to do. Without it the process alone knows
-that a Job which is gone has to come back.
+that a Job which is gone has to come back. A Job that goes before 2 was deleted by its user.
 """
 
 from __future__ import annotations
@@ -40,7 +43,7 @@ from vocabulary.objects import (
     namespace_of,
     uid_of,
 )
-from vocabulary.requests import Create, Delete, List, ObjectList, Reconcile
+from vocabulary.requests import Create, Delete, List, ObjectList, Patch, Reconcile
 
 _LOOKS_AGAIN_US: Final = SECOND
 """Where the API server still has what the caches no longer show."""
@@ -56,8 +59,6 @@ class Recovery:
         """The records that this process has made, by the Job's key."""
         self._ended: set[str] = set()
         """The uids of Jobs whose recovery is over; the cache may show its record for a while."""
-        self._asked: set[str] = set()
-        """The uids of Jobs whose deletion it has asked for."""
         self._last: dict[str, Object] = {}
         """By uid: the Job as this process saw it last."""
 
@@ -79,9 +80,7 @@ class Recovery:
 
     def begin(self, job: Object, now_us: Micros, *, is_asked: bool = False) -> Reconcile:
         """Record that a Job is to be replaced, and delete it unless that was asked for."""
-        if is_asked:
-            self._asked.add(uid_of(job))
-        record = _record(job)
+        record = _record(job, is_asked=is_asked)
         if self._keeps_record:
             try:
                 record = yield Create(RECOVERY, record, namespace_of(job), name_of(record))
@@ -102,13 +101,12 @@ class Recovery:
         if standing is not None:
             self._last[uid] = standing
         is_going = standing is None or is_terminating(standing)
-        is_known = Key(namespace, name) in self._known
-        if is_going and self._rules.is_cancelled(is_known, uid in self._asked):
+        if is_going and self._rules.is_cancelled(spec["deletionRequested"]):
             yield from self._end(record)
             return None
         design = self._rules.design()
         if not is_going:
-            self._asked.add(uid)
+            yield from self._ask(record)
             precondition = self._rules.precondition(uid)
             yield Delete(JOB, namespace, name, propagation_policy=design.policy, uid=precondition)
             return None
@@ -121,6 +119,16 @@ class Recovery:
         yield Create(JOB, self._successor(record), namespace, name)
         yield from self._end(record)
         return None
+
+    def _ask(self, record: Object) -> Reading[None]:
+        """Record that the Job is about to be deleted; if it goes before, its user has done so."""
+        if not record["spec"]["deletionRequested"]:
+            body = {"spec": {"deletionRequested": True}}
+            if self._keeps_record:
+                record = yield Patch(RECOVERY, namespace_of(record), name_of(record), body)
+            else:
+                record = {**record, "spec": {**record["spec"], **body["spec"]}}
+            self._known[Key(namespace_of(record), record["spec"]["job"])] = record
 
     def _left(self, namespace: str, name: str, uid: str) -> Reading[int]:
         """The number of objects that are left of an attempt."""
@@ -162,7 +170,7 @@ class Recovery:
                     raise
 
 
-def _record(job: Object) -> Object:
+def _record(job: Object, *, is_asked: bool) -> Object:
     labels = labels_of(job)
     metadata = {"name": f"{name_of(job)}-{uid_of(job)}"[:253], "namespace": namespace_of(job)}
     spec = {
@@ -170,6 +178,7 @@ def _record(job: Object) -> Object:
         "uid": uid_of(job),
         "attempt": int(labels.get(ATTEMPT, "1")) + 1,
         "reason": "SubmissionInterrupted",
+        "deletionRequested": is_asked,
         "labels": {key: labels[key] for key in labels if key != ATTEMPT},
         "annotations": dict(annotations_of(job)),
         "userSpec": users_spec(job),

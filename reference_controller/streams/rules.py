@@ -138,10 +138,10 @@ class Rules(rules.Rules):
         """True while anything is left of the interrupted attempt, as the API server says."""
         return left > 0
 
-    def is_cancelled(self, is_known: bool, was_asked: bool) -> bool:
-        """True if the Job is going, or gone, though this process knows that it did not ask yet:
-        its user deleted it."""
-        return is_known and not was_asked
+    def is_cancelled(self, was_asked: bool) -> bool:
+        """True if a Job that is going, or gone, was deleted by its user: the operator has not asked
+        for that yet."""
+        return not was_asked
 
     def brings_back(self, is_submitted: bool) -> bool:
         """True if a Job that is being deleted without a record is replaced: its user may have

@@ -38,6 +38,11 @@ VERIFIED: Final = Decision(
     "the norm says that all dependents are guaranteed to be deleted then; Kubernetes guarantees it "
     "for those that block, and exist when it looks",
 )
+ONE_AT_A_TIME: Final = Decision(
+    "S7",
+    "Nothing is asked of two processes that act at once, without an election.",
+    "the norm has one operator, whose replacement starts when it has failed",
+)
 HEALED: Final = Decision(
     "S6",
     "What is missing of a Submitted Job is restored, also if it went while the operator was down.",

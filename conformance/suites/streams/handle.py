@@ -88,8 +88,7 @@ def interrupted(world: World, kind: Kind, after: int, **spec: Any) -> Iterator[S
     held = TimeOut(verb=("create",), kind=kind.kind, skip=after, times=0, after=MINUTE)
     with during(world, held):
         its = StreamsJob.of(world, **spec)
-        world.until(its.has(kind, after))
-        world.wait(3 * SECOND)
+        world.wait(5 * SECOND)
         world.inject(Kill(restart_after=None))
     world.wait(SECOND)
     yield its

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
-from conformance.history import Moment, Track
+from conformance.history import Moment, Track, doubled_since
+from conformance.norm.claim import Claim
+from conformance.norm.obligations import Obligation, undecided
 from conformance.norm.view import ObjectRun, ObjectView
 from conformance.suites.streams.api import COUNTED, JOB, OF_JOB, PROCESSING_ELEMENT, TREE
+from conformance.suites.streams.decisions import ONE_AT_A_TIME
 from conformance.suites.streams.kind import JobState
 from vocabulary.history import Process, Write
 from vocabulary.kinds import POD, Kind
 from vocabulary.objects import controller_of, is_terminating, labels_of
 
-_ENDS = ("killed", "stopped", "ended")
+ENDS = ("killed", "stopped", "ended")
 
 
 class JobRun(ObjectRun):
@@ -57,7 +60,7 @@ class JobRun(ObjectRun):
             if over is not None and each.n > over.n:
                 return None
             is_its = each.n > self.launched.n and each.process == self.launched.actor
-            if is_its and each.change in _ENDS:
+            if is_its and each.change in ENDS:
                 return each
         return None
 
@@ -108,6 +111,11 @@ class JobRun(ObjectRun):
             and labels_of(track.first).get(OF_JOB) == self.track.name
         ]
 
+    @cached_property
+    def made(self) -> Sequence[Track]:
+        """Those of them that the operator has created."""
+        return [track for track in self.namesakes if self.operator.is_by(track.created.actor)]
+
     def of(self, kind: Kind) -> Sequence[Track]:
         return [track for track in self.tree if track.kind == str(kind)]
 
@@ -138,7 +146,7 @@ class JobRun(ObjectRun):
     def left_at(self, n: int) -> Sequence[Track]:
         """What exists at a position of what bears its name and was created before it."""
         before = self.track.created.n
-        return [t for t in self.namesakes if t.created.n < before and t.exists_at(n)]
+        return [track for track in self.made if track.created.n < before and track.exists_at(n)]
 
     def _first(self, holds: Callable[[JobState], bool]) -> Write | None:
         for write in self.track.versions:
@@ -155,6 +163,13 @@ class StreamsHistory(ObjectView[JobRun]):
 
     def run_of(self, track: Track) -> JobRun:
         return JobRun(self, track)
+
+    def excused(self, claim: Claim, broken: Obligation) -> Obligation | None:
+        since = doubled_since(self.operator.processes)
+        if since is None or broken.at.n < since or not claim.cites(ONE_AT_A_TIME.id):
+            return None
+        because = "two processes of the operator have acted at once"
+        return undecided(broken.at, because, decision=ONE_AT_A_TIME.id)
 
     def named(self, run: JobRun) -> Sequence[JobRun]:
         """The Jobs that had a Job's name, in order of creation."""

@@ -46,7 +46,7 @@ def waits_for_nothing(self: Rules, left: int) -> bool:
 
 
 @MUTANTS.mutant(Rules.is_cancelled, "It replaces a Job that its user has deleted.", "ST-039")
-def never_cancels(self: Rules, is_known: bool, was_asked: bool) -> bool:
+def never_cancels(self: Rules, was_asked: bool) -> bool:
     return False
 
 

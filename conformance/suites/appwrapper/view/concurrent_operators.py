@@ -7,25 +7,14 @@ back, and what it makes is there when nothing may be: no controller can keep its
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from conformance.history.tracks import Track
 from conformance.suites.appwrapper.view.snapshots import RESUMING, RUNNING, Snapshot
-from vocabulary.history import Process
 
 if TYPE_CHECKING:
     from conformance.suites.appwrapper.view.appwrapper import AppWrapperRun
-
-
-def doubled_since(processes: Sequence[Process]) -> int | None:
-    """The position from which on two replicas of an operator acted at once; None if they never
-    did. Replicas that wait for a Lease do not."""
-    if any(entry.change in ("leading", "following") for entry in processes):
-        return None
-    starts = (entry.n for entry in processes if "/" in entry.process and entry.change == "started")
-    return next(starts, None)
 
 
 def overtaken(aw: AppWrapperRun, since: int) -> list[Track]:

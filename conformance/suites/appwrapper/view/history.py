@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Final
 
-from conformance.history import History, Track
+from conformance.history import History, Track, doubled_since
 from conformance.history.operator import OperatorView
 from conformance.norm.claim import Claim
 from conformance.norm.obligations import Obligation, undecided
 from conformance.norm.words import when
 from conformance.suites.appwrapper.view.appwrapper import AppWrapperRun
 from conformance.suites.appwrapper.view.autopilot import Autopilot
-from conformance.suites.appwrapper.view.concurrent_operators import doubled_since, overtaken
+from conformance.suites.appwrapper.view.concurrent_operators import overtaken
 from conformance.suites.appwrapper.view.parameters import OperatorParameters
 from conformance.suites.appwrapper.view.profile import profile_of
 from vocabulary.history import Write

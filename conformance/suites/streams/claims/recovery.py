@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from conformance.history import Track
 from conformance.norm import OPTIONS, Obligations, in_the_end, met, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import states_of, when
@@ -82,11 +83,9 @@ def owners_outlive_their_dependents(run: JobRun) -> Obligations:
         return
     late = [
         track
-        for track in run.tree
+        for track in run.made
         # What the garbage collector has to have seen as it began.
-        if track.created.n < run.deletes[0].n
-        and track.exists_at(removed.n)
-        and run.operator.is_by(track.created.actor)
+        if run.track.created.n < track.created.n < run.deletes[0].n and track.exists_at(removed.n)
     ]
     if late:
         yield violated(
@@ -94,6 +93,12 @@ def owners_outlive_their_dependents(run: JobRun) -> Obligations:
         )
     else:
         yield met(removed)
+
+
+def _was_loosened(track: Track, n: int) -> bool:
+    """True if another client has taken care that it does not block."""
+    before, after = (controller_of(each) or {} for each in (track.first, track.at(n)))
+    return bool(before.get("blockOwnerDeletion")) and not after.get("blockOwnerDeletion")
 
 
 @claim("ST-034", text(29), decision=VERIFIED, armed_by=_RECREATED)

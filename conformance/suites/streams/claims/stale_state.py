@@ -33,7 +33,7 @@ def _stale(run: JobRun, kinds: tuple[str, ...] = ()) -> list[Track]:
     assert submitted is not None
     return [
         track
-        for track in run.namesakes
+        for track in run.made
         if track.created.n < begun.n
         and track.exists_at(submitted.n)
         and (not kinds or track.kind in kinds)

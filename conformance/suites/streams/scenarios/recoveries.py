@@ -10,7 +10,7 @@ from conformance.suites.streams.handle import StreamsJob, interrupted
 from conformance.world import World
 from vocabulary.clock import MINUTE, SECOND
 from vocabulary.kinds import CONFIG_MAP, POD
-from vocabulary.objects import labels_of, owner_references
+from vocabulary.objects import name_of, owner_references
 from vocabulary.requests import PropagationPolicy
 
 STREAMS_JOB = "Job.streams.conformance.dev"
@@ -103,18 +103,16 @@ def user_creates_another_meanwhile(world: World) -> None:
 def part_outlives_the_deletion(world: World) -> None:
     """What is left of the interrupted Job after its deletion has ended is waited for."""
     with interrupted(world, POD, 3) as its:
-        part = its.parts(CONFIG_MAP)[0]
+        part = its.parts(CONFIG_MAP)[-1]
         (owner,) = owner_references(part)
-        late = {
-            "name": "a-late",
-            "labels": dict(labels_of(part)),
-            "ownerReferences": [{**owner, "blockOwnerDeletion": False, "controller": False}],
+        loose = {
+            "ownerReferences": [{**owner, "blockOwnerDeletion": False}],
             "finalizers": ["example.com/late"],
         }
-        world.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": late})
+        world.patch(CONFIG_MAP, name_of(part), {"metadata": loose})
     world.until(its.has(CONFIG_MAP, 1))
     world.wait(10 * SECOND)
-    world.patch(CONFIG_MAP, "a-late", {"metadata": {"finalizers": None}})
+    world.patch(CONFIG_MAP, name_of(part), {"metadata": {"finalizers": None}})
     world.until(its.is_submitted())
 
 

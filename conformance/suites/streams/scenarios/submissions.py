@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from chaos.faults import DelayWatch, DeleteObject, SlowApi, TimeOut
+from typing import Any
+
+from chaos.faults import DelayWatch, DeleteObject, EditObject, SlowApi, TimeOut
 from conformance.breaking import during
 from conformance.scenario_type import scenario
 from conformance.suites.streams.api import CONTENT_ID, HOST_POOL, OF_JOB, OF_PE, PROCESSING_ELEMENT
@@ -71,10 +73,9 @@ def config_map_is_stale(world: World) -> None:
         its = StreamsJob.of(world)
         world.until(its.has(PROCESSING_ELEMENT, 5))
         last = its.parts(CONFIG_MAP)[-1]
-        stale = {"metadata": {"annotations": {CONTENT_ID: "stale"}}}
-        world.patch(CONFIG_MAP, name_of(last), stale)
+        world.inject(EditObject("ConfigMap", name_of(last), _content("stale")))
         world.wait(20 * SECOND)
-    world.patch(CONFIG_MAP, name_of(last), {"metadata": {"annotations": annotations_of(last)}})
+    world.inject(EditObject("ConfigMap", name_of(last), _content(annotations_of(last)[CONTENT_ID])))
     world.until(its.is_submitted())
 
 
@@ -90,3 +91,8 @@ def config_map_is_lost_before_its_pod(world: World) -> None:
         world.inject(DeleteObject("ConfigMap", name_of(its.parts(CONFIG_MAP)[1])))
         world.wait(20 * SECOND)
     world.until(its.is_submitted())
+
+
+def _content(text: str) -> dict[str, Any]:
+    """A patch of what a ConfigMap says that it has."""
+    return {"metadata": {"annotations": {CONTENT_ID: text}}}
