@@ -100,7 +100,7 @@ class RequestRule:
     """An effect on chosen requests: the first `skip` matches pass, the next `times` are hit.
 
     Empty criteria match everything, as does `subresource` None ("" is the object itself); an
-    actor may end in `*`; `times` 0 means until the rule is removed. `kind` is `Pod`,
+    actor and a name may end in `*`; `times` 0 means until the rule is removed. `kind` is `Pod`,
     `Job.batch` or `Job`; `verbs` are those of `vocabulary.requests.verb_of`.
     """
 
@@ -119,9 +119,14 @@ class RequestRule:
             is_same_actor(self.actor, actor)
             and (not self.verbs or verb_of(request) in self.verbs)
             and (not self.kind or is_same_kind(self.kind, str(request.kind)))
-            and (not self.name or getattr(request, "name", "") == self.name)
+            and self._is_named(getattr(request, "name", ""))
             and self.subresource in (None, getattr(request, "subresource", ""))
         )
+
+    def _is_named(self, name: str) -> bool:
+        if self.name.endswith("*"):
+            return name.startswith(self.name[:-1])
+        return not self.name or name == self.name
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from vocabulary.objects import Object, get_path
 if TYPE_CHECKING:
     from msgspec import Struct
 
+    from chaos.plan import Plan
     from conformance.history import History, Track
     from conformance.history.lanes import Lane, Sheet, Tone
 
@@ -205,6 +206,9 @@ class Suite:
     by_edition: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
     """By edition and role: further settings that are written into an operator's configuration in
     its scenarios, where operators behave otherwise by another reading of the norm."""
+    crash_plans: Callable[[Plan], Iterable[tuple[str, Plan]]] = lambda _base: ()
+    """For the plan of a run without faults: what `--crash-points` tries of its scenario instead of
+    a kill at each of the operator's writes, each with its text. Empty: these kills."""
     judged_with: tuple[str, ...] = ()
     """Further suites, on whose runs its claims are judged, too."""
 

@@ -19,14 +19,23 @@ from chaos.exploration import crash_points
 from chaos.plan import Plan
 from conformance.report.run_result import RunResult
 from conformance.running.workers import Task
+from conformance.suite import load as suites
 
 FEW_ENOUGH: Final = 60
 """The default number of tries on a real cluster: some minutes' worth."""
 
 
 def crash_tasks(run: RunResult, implementation: str) -> Iterator[Task]:
-    """The same scenario, with each operator killed at each of its crash points in turn."""
+    """The same scenario, with each operator killed at each of its crash points in turn, or with
+    what its suite tries instead."""
     base = Plan(scenario=run.scenario, seed=run.seed)
+    instead = suites()[run.scenario.partition("/")[0]].crash_plans(base)
+    tried = False
+    for text, plan in instead:
+        tried = True
+        yield Task(run.scenario, implementation, run.seed, plan.to_data(), text, keep_history=False)
+    if tried:
+        return
     roles = run.header.operators
     for role in roles:
         for point in crash_points(run.entries, role):

@@ -27,6 +27,7 @@ PROGRAM: Final = ReferenceProgram(
     config=StreamsConfig,
     section="streams",
     controllers=_controllers,
+    concurrency={"processingelement": 5, "pod": 5},
     kinds=KINDS,
     manifests=MANIFESTS,
     rules=Rules,

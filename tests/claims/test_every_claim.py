@@ -15,6 +15,7 @@ from conformance.suites.appwrapper.sources import FAULT_TOLERANCE, MLBATCH_GUIDE
 from conformance.suites.jobset.sources import API, KEP
 from conformance.suites.kueue import sources as kueue
 from conformance.suites.quota import sources as quota
+from conformance.suites.streams import sources as streams
 from tests.claims import stories
 from tests.claims.judging import assert_passes, verdict_of
 from tests.claims.story import Story
@@ -59,6 +60,7 @@ WHAT_MUST_BE_CLAIMED = [
     *(f"MLB-{n:03}" for n in range(40, 55)),
     *(f"MLB-{n:03}" for n in range(73, 77)),
     *(f"QL-{n:03}" for n in (*range(1, 13), 14, 15, 16)),
+    *(f"ST-{n:03}" for n in range(1, 48)),
 ]
 SOURCES = {
     "appwrapper": (FAULT_TOLERANCE, MLBATCH_GUIDE),
@@ -66,10 +68,11 @@ SOURCES = {
     "kueue": (kueue.KEP, kueue.GUIDE, kueue.RELEASE_KEP, kueue.API),
     "mlbatch": (FAULT_TOLERANCE, MLBATCH_GUIDE),
     "quota": (quota.GUIDE, quota.RELEASE),
+    "streams": (streams.DOCUMENT,),
 }
 SUITES = {
     **{"AW": "appwrapper", "INV": "appwrapper", "JS": "jobset"},
-    **{"KQ": "kueue", "MLB": "mlbatch", "QL": "quota"},
+    **{"KQ": "kueue", "MLB": "mlbatch", "QL": "quota", "ST": "streams"},
 }
 
 SOUND: dict[str, Callable[[], Story]] = {

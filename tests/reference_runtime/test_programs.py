@@ -106,7 +106,7 @@ def test_another_packages_program_is_found_by_its_name_and_imported_only_then(
     install: Install,
 ) -> None:
     install("strangers", {"strange": "strangers:PROGRAM"})
-    assert programs.names() == ("appwrapper", "jobset", "kueue", "strange")
+    assert programs.names() == ("appwrapper", "jobset", "kueue", "strange", "streams")
     assert "strangers" not in sys.modules
     with pytest.raises(EntryPointError, match="'strange': its entry point is no ReferenceProgram"):
         programs.load("strange")

@@ -6,13 +6,29 @@
 - `judging`: the decorators that make a generator the checker of a claim.
 - `kind`: a Job and its parts, field by field, live and recorded; `api` has their names.
 - `handle`: a Job as scenarios use it.
+- `states`: what a crash can leave of a submission, state by state, each with a plan.
 - `sources`, `decisions`: what claims cite, and what the suite decided where the norm is silent.
 """
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from conformance.suite import PlainDurations, Settings, Suite
 from conformance.suites.streams.api import SEED, STRICT
 from conformance.suites.streams.kind import KINDS
 from vocabulary.clock import HOUR, MINUTE
+
+if TYPE_CHECKING:
+    from chaos.plan import Plan
+
+
+def _crash_plans(base: Plan) -> Iterable[tuple[str, Plan]]:
+    from conformance.suites.streams.states import crash_plans
+
+    return crash_plans(base)
+
 
 SUITE = Suite(
     name="streams",
@@ -27,5 +43,6 @@ SUITE = Suite(
             patience_us=HOUR, maximum_us=15 * MINUTE, attempt_bound_us=2 * MINUTE
         )
     ),
+    crash_plans=_crash_plans,
     by_edition={SEED: {"streams": {"recoveryRecord": False}}},
 )

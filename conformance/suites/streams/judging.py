@@ -18,8 +18,10 @@ def claim(
     id: str, source: Source, *, armed_by: str, decision: Decision | None = None, **details: Any
 ) -> Callable[[F], F]:
     """Declare a claim by its checker, a generator that is called for each Job."""
-    declare: Any = _JUDGING.claim(id, source, armed_by=armed_by, decision=_all(decision), **details)
-    return lambda checker: declare(checker)  # type: ignore[no-any-return]
+    declare: Callable[[F], F] = _JUDGING.claim(  # type: ignore[assignment]
+        id, source, armed_by=armed_by, decision=_all(decision), **details
+    )
+    return declare
 
 
 def claim_of_history(

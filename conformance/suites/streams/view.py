@@ -16,6 +16,7 @@ from vocabulary.history import Process, Write
 from vocabulary.kinds import POD, Kind
 from vocabulary.objects import controller_of, is_terminating, labels_of
 
+FORBIDDEN = 403
 ENDS = ("killed", "stopped", "ended")
 
 
@@ -49,6 +50,16 @@ class JobRun(ObjectRun):
         """A client other than the operator deleted it."""
         found = self.deleting
         return None if found is None or self.operator.is_by(found.actor) else found
+
+    @cached_property
+    def forbidden(self) -> Write | None:
+        """A part of it that the API server has refused to the end, for lack of quota or rights."""
+        stored = {(track.kind, track.name): track.created.n for track in self.tree}
+        for write in reversed(self.operator.refused_creates):
+            is_its = write.name.startswith(self.track.name) and write.code == FORBIDDEN
+            if is_its and stored.get((write.kind, write.name), -1) < write.n:
+                return write
+        return None
 
     @cached_property
     def interruption(self) -> Process | None:

@@ -85,7 +85,9 @@ def owners_outlive_their_dependents(run: JobRun) -> Obligations:
         track
         for track in run.made
         # What the garbage collector has to have seen as it began.
-        if run.track.created.n < track.created.n < run.deletes[0].n and track.exists_at(removed.n)
+        if run.track.created.n < track.created.n < run.deletes[0].n
+        and track.exists_at(removed.n)
+        and not _was_loosened(track, run.deletes[0].n)
     ]
     if late:
         yield violated(

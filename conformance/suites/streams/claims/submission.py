@@ -52,7 +52,7 @@ def submissions_are_completed(run: JobRun) -> Obligations:
         "its submission",
         since=run.track.created,
         happened=run.submitted,
-        unless=run.users_deletion,
+        unless=run.users_deletion or run.forbidden,
     )
 
 

@@ -64,7 +64,7 @@ def user_deletes_it_while_it_is_submitted(world: World, policy: PropagationPolic
     held = TimeOut(verb=("create",), kind="Pod", skip=3, times=0, after=20 * SECOND)
     with during(world, held):
         its = StreamsJob.of(world)
-        world.until(its.has(POD, 3))
+        world.wait(5 * SECOND)
         world.inject(HoldObject("Import", "a-0-0"))
         its.delete(policy)
         world.wait(10 * SECOND)

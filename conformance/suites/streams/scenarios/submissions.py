@@ -16,6 +16,18 @@ from vocabulary.objects import annotations_of, name_of
 
 
 @scenario(
+    arms=["ST-007", "ST-009"],
+    kills="nothing-is-launched",
+    nodes=5,
+    cases={"five": 5, "nodes": None},
+)
+def canonical(world: World, size: int | None) -> None:
+    """A Job of five ProcessingElements, by its user's wish or for five nodes, is submitted."""
+    its = StreamsJob.of(world, fusion=None if size is None else {"manual": size})
+    world.until(its.is_submitted() | its.is_gone())
+
+
+@scenario(
     arms=["ST-007", "ST-009", "ST-010", "ST-022", "ST-023", "ST-024", "ST-027"],
     kills="pods-are-left-out",
 )
