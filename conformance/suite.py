@@ -206,6 +206,8 @@ class Suite:
     by_edition: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
     """By edition and role: further settings that are written into an operator's configuration in
     its scenarios, where operators behave otherwise by another reading of the norm."""
+    fails_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By edition: the claims that it is known not to keep, by its own scenarios."""
     crash_plans: Callable[[Plan], Iterable[tuple[str, Plan]]] = lambda _base: ()
     """For the plan of a run without faults: what `--crash-points` tries of its scenario instead of
     a kill at each of the operator's writes, each with its text. Empty: these kills."""

@@ -175,7 +175,7 @@ def pod_of(element: Object, config_map: Object, job: Object) -> Part:
     kept = {key: labels[key] for key in ("app", OF_JOB, JOB_UID, ATTEMPT, GENERATION)}
     template = get_path(job, "spec.podTemplate") or {}
     metadata = {
-        "name": f"{name_of(element)}-{suffix(uid_of(element), launch)}",
+        "name": pod_name(element),
         "namespace": namespace_of(element),
         "labels": {**kept, "svc": "pe", OF_PE: pe, LAUNCH_COUNT: str(launch)},
         "annotations": {
@@ -190,6 +190,11 @@ def pod_of(element: Object, config_map: Object, job: Object) -> Part:
     spec = {"restartPolicy": "Never", "containers": [container], "volumes": [volume]}
     spec |= get_path(template, "spec") or {}
     return Part(POD, {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+
+
+def pod_name(element: Object) -> str:
+    """The name of the pod of its present launch."""
+    return f"{name_of(element)}-{suffix(uid_of(element), int(element['spec']['launchCount']))}"
 
 
 def reference(kind: Kind, owner: Object) -> Object:

@@ -23,7 +23,7 @@ from reference_controller.streams.names import (
     PROCESSING_ELEMENT,
 )
 from reference_controller.streams.office import Office
-from reference_controller.streams.parts import Compiled, pod_of
+from reference_controller.streams.parts import Compiled, pod_name, pod_of
 from vocabulary.clock import Micros
 from vocabulary.errors import ApiError
 from vocabulary.kinds import CONFIG_MAP, POD, Kind
@@ -145,6 +145,9 @@ class PodController(_ElementController):
             yield from self._create(element, job)
             return
         if not self._rules.restarts_deleted(bool(element["spec"].get("restartDeletedPod"))):
+            return
+        pod = yield from read(POD, namespace_of(element), pod_name(element), live=True)
+        if not self._rules.is_lost(pod is None):
             return
         owner = yield from self._office.job_of(element, live=True)
         if self._rules.may_restore(owner is not None):

@@ -97,7 +97,7 @@ class Recovery:
         standing = yield from read(JOB, namespace, name, live=True)
         if standing is not None and uid_of(standing) != uid:
             yield from self._end(record)
-            return None
+            return now_us  # the other Job of the name is due
         if standing is not None:
             self._last[uid] = standing
         is_going = standing is None or is_terminating(standing)

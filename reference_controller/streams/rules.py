@@ -108,6 +108,10 @@ class Rules(rules.Rules):
     def restarts_deleted(self, setting: bool) -> bool:
         return setting
 
+    def is_lost(self, is_gone: bool) -> bool:
+        """True if the pod of a launch is gone, as the API server says: the cache may be behind."""
+        return is_gone
+
     def restarts_failed(self, setting: bool | None) -> bool:
         """True unless its user does not want so."""
         return setting is not False

@@ -43,6 +43,7 @@ SUITE = Suite(
             patience_us=HOUR, maximum_us=15 * MINUTE, attempt_bound_us=2 * MINUTE
         )
     ),
+    fails_in={SEED: ("ST-001",)},
     crash_plans=_crash_plans,
     by_edition={SEED: {"streams": {"recoveryRecord": False}}},
 )

@@ -28,6 +28,7 @@ COUNTED: Final = {
 TREE: Final = (*COUNTED, POD)
 
 OF_JOB: Final = f"{GROUP}/job"
+LAUNCH_COUNT: Final = f"{GROUP}/launch-count"
 OF_PE: Final = f"{GROUP}/pe"
 CONTENT_ID: Final = f"{GROUP}/contentId"
 """An annotation of a ConfigMap and of a pod: the digest of what the pod runs."""

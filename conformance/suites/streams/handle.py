@@ -57,11 +57,11 @@ class StreamsJob(Handle):
         )
 
     def is_launched(self, element: str, count: int) -> Condition:
-        """A ProcessingElement is at its count-th launch."""
+        """A ProcessingElement is at its count-th launch, or a later one."""
 
         def holds() -> bool:
             found = self.world.get(PROCESSING_ELEMENT, element, namespace=self.namespace)
-            return ElementState(found or {}).launches == count
+            return ElementState(found or {}).launches >= count
 
         return Condition(f"{element} is launched {count} times", holds)
 

@@ -164,6 +164,11 @@ def deleted_pods_stay_away(self: Rules, setting: bool) -> bool:
     return False
 
 
+@MUTANTS.mutant(Rules.is_lost, "It takes a pod that its cache lacks for lost.", "ST-047")
+def caches_are_trusted(self: Rules, is_gone: bool) -> bool:
+    return True
+
+
 @MUTANTS.mutant(Rules.may_restore, "It restores what is being deleted with its owner.", "ST-040")
 def restores_below_the_dying(self: Rules, is_owner_alive: bool) -> bool:
     return True

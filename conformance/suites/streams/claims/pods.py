@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 
 from conformance.history import Moment, Track
 from conformance.norm import Obligations, eventually, in_the_end, met, violated
 from conformance.norm.claim import Level
-from conformance.norm.words import when
-from conformance.suites.streams.api import CONTENT_ID, COUNTED, OF_PE, PROCESSING_ELEMENT
+from conformance.norm.words import states_of, when
+from conformance.suites.streams.api import (
+    CONTENT_ID,
+    COUNTED,
+    LAUNCH_COUNT,
+    OF_PE,
+    PROCESSING_ELEMENT,
+)
 from conformance.suites.streams.decisions import HEALED
 from conformance.suites.streams.judging import claim
 from conformance.suites.streams.kind import ElementState
@@ -67,6 +74,33 @@ def deleted_pods_are_restarted(run: JobRun) -> Obligations:
         before = ElementState(element.at(pod.created.n)).launches
         if element.removed is None and ElementState(element.last).launches <= before:
             yield in_the_end(run, f"another launch of {element}", since=gone, happened=None)
+
+
+@claim("ST-047", text(18), level=Level.DERIVED, armed_by="ProcessingElement was launched")
+def running_pods_are_not_replaced(run: JobRun) -> Obligations:
+    """A ProcessingElement MUST NOT be launched again while the pod of its last launch is there and
+    has not ended."""
+    for element in run.of(PROCESSING_ELEMENT):
+        for before, after in pairwise(element.versions):
+            launch = ElementState(before.object or {}).launches
+            is_next = ElementState(after.object or {}).launches == launch + 1
+            if not launch or not is_next or not run.operator.is_by(after.actor):
+                continue
+            running = [
+                pod
+                for pod in run.pods_of(element)
+                if labels_of(pod.first).get(LAUNCH_COUNT) == str(launch)
+                and pod.exists_at(after.n)
+                and not is_terminating(pod.at(after.n))
+            ]
+            if running:
+                yield violated(
+                    after,
+                    f"{when(after)}: {element} is launched again, and there is "
+                    f"{states_of(running, after.n)}.",
+                )
+            else:
+                yield met(after)
 
 
 @claim("ST-020", text(18), armed_by="Job was deleted that had pods")

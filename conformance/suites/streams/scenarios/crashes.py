@@ -86,7 +86,7 @@ def all_within_a_second(world: World) -> None:
     """An operator that ends and starts in the second of the Job's creation starts over."""
     with during(world, TimeOut(verb=("create",), kind="Pod", skip=2, times=0, after=MINUTE)):
         its = StreamsJob.of(world)
-        world.until(its.has(POD, 2))
+        world.wait(200 * MILLISECOND)
         world.inject(Kill(restart_after=None))
     world.wait(100 * MILLISECOND)
     world.inject(Start())

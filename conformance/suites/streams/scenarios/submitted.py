@@ -53,7 +53,7 @@ def pod_is_deleted(world: World, is_down: bool) -> None:
 
 @scenario(
     arms=["ST-045"],
-    kills="services-stay-away",
+    kills="caches-are-trusted",
     cases={
         "service": SERVICE,
         "config-map": CONFIG_MAP,
