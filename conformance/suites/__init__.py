@@ -1,5 +1,9 @@
 """The suites that ship with Assay, a package each. Others come from other distributions.
 
 - `appwrapper`: the fault tolerance document of AppWrapper, with the invariants that follow.
+- `jobset`: the failure policy of JobSet (KEP-262).
+- `kueue`: requeuing and quotas (KEP-1282, the MLBatch guide).
+- `quota`: when quota is released, across all of these.
+- `streams`: recovery of interrupted submissions.
 - `mlbatch`: the MLBatch guide, as far as it speaks of AppWrappers.
 """

@@ -1,8 +1,8 @@
 """The controller of Jobs: each is submitted once, as a whole.
 
 A submission creates all parts in one order, and ends when the API server itself has all of them,
-and a pod for each ProcessingElement. One that another process has begun is not continued: nobody
-knows what became of its pods. Its Job is replaced (see `recovery`).
+and a pod for each ProcessingElement. One that another process has begun is not continued, since
+its pods may be in any state. Its Job is replaced (see `recovery`).
 
 A submitted Job is only looked after: what is missing of it is created again.
 """

@@ -29,7 +29,7 @@ PARTS: Final = (
     PARALLEL_REGION,
     PROCESSING_ELEMENT,
 )
-"""What a Job owns, in the order in which it is created."""
+"""The kinds that a Job owns, in the order in which they are created."""
 TREE: Final = (*PARTS, POD)
 """With the pods, which their ProcessingElements own."""
 

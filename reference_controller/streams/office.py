@@ -1,4 +1,4 @@
-"""What the controllers of one process share: settings, decisions, and what it has done itself."""
+"""The state that the controllers of one process share: settings, decisions, and own acts."""
 
 from __future__ import annotations
 

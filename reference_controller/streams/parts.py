@@ -96,7 +96,7 @@ class Compiled:
             yield self.processing_element(pe)
 
     def config_map(self, pe: int) -> Part:
-        """What a ProcessingElement runs. Its name is drawn anew in each attempt."""
+        """The content of a ProcessingElement. Its name is drawn anew in each attempt."""
         aadl = _text(
             {
                 "job": self.name,

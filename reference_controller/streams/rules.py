@@ -23,7 +23,7 @@ class Design(NamedTuple):
     replaces_early: bool = False
     """The new Job is created once the deletion of the old one has begun."""
     on_taken: Literal["retry", "abort", "adopt", "replace"] = "retry"
-    """What becomes of a part whose name another object has."""
+    """The treatment of a part whose name another object has."""
     labels_pods: bool = False
     """Pods that are deleted for the recovery are labelled, and not restarted for that."""
     marks_elements: bool = False

@@ -31,7 +31,7 @@ PLANS: Final = {
 
 
 def causes(event: Event) -> list[Event]:
-    """What has to be written before; the last write needs all."""
+    """The writes that have to come before; the last one needs all."""
     what, number = event
     if what == "launch":
         return [("element", number)]

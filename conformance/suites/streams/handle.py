@@ -43,7 +43,7 @@ class StreamsJob(Handle):
         return JobState(self.now)
 
     def parts(self, kind: Kind) -> list[Object]:
-        """What bears its name, of a kind, in order of names."""
+        """The objects of a kind that bear its name, in order of names."""
         listed = self.world.list(kind, namespace=self.namespace)
         return sorted((o for o in listed if labels_of(o).get(OF_JOB) == self.name), key=name_of)
 

@@ -48,7 +48,7 @@ ORDERED: Final = (
     (IMPORT, 1),
     (PARALLEL_REGION, 1),
 )
-"""What is written before the first ProcessingElement, in this order: how many of each kind."""
+"""The writes before the first ProcessingElement, in this order: how many of each kind."""
 BEFORE_ELEMENTS: Final = sum(count for _, count in ORDERED)
 ACTOR: Final = "streams"
 _DOWN_US: Final = 8 * SECOND
@@ -58,7 +58,7 @@ _PLACES: Final = ("commit", "reply")
 
 
 class State(NamedTuple):
-    """What of the canonical Job's submission is written."""
+    """A state of the canonical Job's submission: the writes that are there."""
 
     ordered: int
     """So many of the writes before the first ProcessingElement."""
@@ -90,7 +90,7 @@ class State(NamedTuple):
         yield "patch", JOB, int(self.is_submitted)
 
     def holds(self) -> Iterator[TimeOut]:
-        """What keeps the operator from going beyond."""
+        """The faults that keep the operator from going beyond."""
         for verb, kind, count in self.counts():
             is_of_one = kind == POD or (verb == "patch" and kind == PROCESSING_ELEMENT)
             if not is_of_one and not self.is_submitted:
@@ -149,7 +149,7 @@ MEANWHILE: Final[Mapping[str, tuple[Fault, ...]]] = {
         ),
     ),
 }
-"""What may happen while the operator is down."""
+"""The events that may happen while the operator is down."""
 
 
 def crash_plans(base: Plan) -> Iterator[tuple[str, Plan]]:

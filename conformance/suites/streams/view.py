@@ -113,7 +113,7 @@ class JobRun(ObjectRun):
 
     @cached_property
     def namesakes(self) -> Sequence[Track]:
-        """All objects that bear its name as their Job's, whoever owns them."""
+        """The objects that bear its name as their Job's, also those that it does not own."""
         return [
             track
             for kind in TREE
@@ -136,7 +136,7 @@ class JobRun(ObjectRun):
         ]
 
     def alive(self, kind: Kind, n: int) -> Sequence[Track]:
-        """What exists of its tree at a position, and is not being deleted."""
+        """The objects of its tree that exist at a position and are not being deleted."""
         return [
             track
             for track in self.of(kind)
@@ -144,7 +144,7 @@ class JobRun(ObjectRun):
         ]
 
     def missing_at(self, n: int) -> Iterator[str]:
-        """What its submission has not made, or is gone, at a position: `2 of 5 services`."""
+        """The parts that do not exist at a position: `2 of 5 services`."""
         state = JobState(self.track.at(n))
         for kind, statistic in COUNTED.items():
             found, wanted = len(self.alive(kind, n)), state.wanted(statistic)
@@ -155,7 +155,7 @@ class JobRun(ObjectRun):
             yield f"pods of {len(with_pod)} of {state.size} {PROCESSING_ELEMENT.plural}"
 
     def left_at(self, n: int) -> Sequence[Track]:
-        """What exists at a position of what bears its name and was created before it."""
+        """The objects of its name that were created before it and exist at a position."""
         before = self.track.created.n
         return [track for track in self.made if track.created.n < before and track.exists_at(n)]
 

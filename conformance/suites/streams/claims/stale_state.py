@@ -64,8 +64,8 @@ def _nothing_is_left(run: JobRun, kinds: tuple[str, ...]) -> Obligations:
 
 @claim("ST-014", text(14), decision=ATTEMPTS, armed_by="pod changed while the operator was down")
 def whatever_became_of_pods(run: JobRun) -> Obligations:
-    """Whatever has become of an attempt's pods while the operator was down, a pod of the next
-    attempt MUST run in place of each when the Job becomes Submitted."""
+    """When a Job becomes Submitted, there MUST be a pod of its last attempt for each
+    ProcessingElement, whatever has become of earlier ones while the operator was down."""
     begun = _begun(run)
     if run.submitted is None or begun is None:
         return
@@ -124,7 +124,7 @@ def fusions_do_not_mix(run: JobRun) -> Obligations:
 
 
 def _compilation(config_map: Track) -> tuple[Any, ...] | None:
-    """What a ProcessingElement's content says of the whole: its size, and the bundle."""
+    """The compilation that a ProcessingElement's content is of: its size, and the bundle."""
     aadl = (config_map.first.get("data") or {}).get("aadl.xml")
     found = {} if aadl is None else json.loads(aadl)
     return (found["of"], found["bundle"]) if found else None

@@ -107,7 +107,7 @@ def nothing_happens_any_more(world: World) -> None:
     cases={"other": "Launching", "none": None, "case": "submitted"},
 )
 def phase_is_tampered_with(world: World, phase: str | None) -> None:
-    """Whatever else the phase of an interrupted Job says, its submission starts over."""
+    """The submission of an interrupted Job starts over, whatever else its phase says."""
     with interrupted(world, POD, 3) as its:
         its.patch({"spec": {"phase": phase}})
     world.until(its.is_submitted())

@@ -101,7 +101,7 @@ def user_creates_another_meanwhile(world: World) -> None:
 
 @scenario(arms=["ST-034", "ST-035", "ST-030"], kills="trusts-the-deletion")
 def part_outlives_the_deletion(world: World) -> None:
-    """What is left of the interrupted Job after its deletion has ended is waited for."""
+    """The operator waits for a part that outlives the deletion of the interrupted Job."""
     with interrupted(world, POD, 3) as its:
         part = its.parts(CONFIG_MAP)[-1]
         (owner,) = owner_references(part)
