@@ -83,9 +83,11 @@ def replay(
     from conformance.report.replacing import write_whole
     from conformance.report.run_result import LIMIT
     from conformance.report.suite_version import git_commit, version
+    from conformance.suite import load as load_suites
     from vocabulary.history import write_history
 
     _require_suite(plan)
+    load_suites()  # whose kinds and faults the plan may name
     loaded = load_plan(plan)
     loaded = replace(loaded, edition=edition or loaded.edition)
     if explain:
