@@ -7,6 +7,7 @@
 - `kind`: a Job and its parts, field by field, live and recorded; `api` has their names.
 - `handle`: a Job as scenarios use it.
 - `states`: what a crash can leave of a submission, state by state, each with a plan.
+- `lanes`: what failure pages show of a Job.
 - `sources`, `decisions`: what claims cite, and what the suite decided where the norm is silent.
 """
 
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING
 from conformance.suite import PlainDurations, Settings, Suite
 from conformance.suites.streams.api import SEED, STRICT
 from conformance.suites.streams.kind import KINDS
+from conformance.suites.streams.lanes import lanes
 from vocabulary.clock import HOUR, MINUTE
 
 if TYPE_CHECKING:
@@ -45,5 +47,6 @@ SUITE = Suite(
     ),
     fails_in={SEED: ("ST-001",)},
     crash_plans=_crash_plans,
+    lanes=lanes,
     by_edition={SEED: {"streams": {"recoveryRecord": False}}},
 )
