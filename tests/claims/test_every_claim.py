@@ -61,7 +61,6 @@ WHAT_MUST_BE_CLAIMED = [
     *(f"MLB-{n:03}" for n in range(73, 77)),
     *(f"QL-{n:03}" for n in (*range(1, 13), 14, 15, 16)),
     *(f"ST-{n:03}" for n in range(1, 48)),
-    *(f"ST-{n:03}" for n in range(1, 48)),
 ]
 SOURCES = {
     "appwrapper": (FAULT_TOLERANCE, MLBATCH_GUIDE),
