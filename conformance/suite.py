@@ -34,7 +34,6 @@ from vocabulary.objects import Object, get_path
 if TYPE_CHECKING:
     from msgspec import Struct
 
-    from chaos.plan import Plan
     from conformance.history import History, Track
     from conformance.history.lanes import Lane, Sheet, Tone
 
@@ -178,8 +177,8 @@ class Suite:
     prefixes: tuple[str, ...]
     """Of its claims' ids, in the order in which reports list them: `AW` of `AW-001`."""
     package: str
-    """The package with `claims`, `scenarios` and `faults`, modules or packages, and the folder
-    `profiles`, each optional."""
+    """The package with `claims`, `scenarios`, `faults` and `crash_states`, modules or packages, and
+    the folder `profiles`, each optional."""
     roles: tuple[str, ...] = ()
     """The operators under test in its scenarios; empty: the suite has none of its own."""
     editions: tuple[str, ...] = ()
@@ -208,9 +207,6 @@ class Suite:
     its scenarios, where operators behave otherwise by another reading of the norm."""
     fails_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By edition: the claims that it is known not to keep, by its own scenarios."""
-    crash_plans: Callable[[Plan], Iterable[tuple[str, Plan]]] = lambda _base: ()
-    """For the plan of a run without faults: what `--crash-points` tries of its scenario instead of
-    a kill at each of the operator's writes, each with its text. Empty: these kills."""
     judged_with: tuple[str, ...] = ()
     """Further suites, on whose runs its claims are judged, too."""
 

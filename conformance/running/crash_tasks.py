@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Final
 
 import msgspec
@@ -29,12 +31,10 @@ def crash_tasks(run: RunResult, implementation: str) -> Iterator[Task]:
     """The same scenario, with each operator killed at each of its crash points in turn, or with
     what its suite tries instead."""
     base = Plan(scenario=run.scenario, seed=run.seed)
-    instead = suites()[run.scenario.partition("/")[0]].crash_plans(base)
-    tried = False
+    instead = tuple(_instead(base))
     for text, plan in instead:
-        tried = True
         yield Task(run.scenario, implementation, run.seed, plan.to_data(), text, keep_history=False)
-    if tried:
+    if instead:
         return
     roles = run.header.operators
     for role in roles:
@@ -47,6 +47,15 @@ def crash_tasks(run: RunResult, implementation: str) -> Iterator[Task]:
                 f"{role} {point.describe()}" if len(roles) > 1 else point.describe(),
                 keep_history=False,
             )
+
+
+def _instead(base: Plan) -> Iterable[tuple[str, Plan]]:
+    """The plans that the module `crash_states` of its suite has for a scenario, with texts."""
+    package = suites()[base.scenario.partition("/")[0]].package
+    if find_spec(f"{package}.crash_states") is None:
+        return ()
+    found: Iterable[tuple[str, Plan]] = import_module(f"{package}.crash_states").crash_plans(base)
+    return found
 
 
 def drawn(tasks: Sequence[Task], most: int, seed: int, of: str = "crash points") -> list[Task]:

@@ -12,7 +12,7 @@ from chaos.plan import Plan
 from conformance.implementation import implementation
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
-from conformance.suites.streams.states import (
+from conformance.suites.streams.crash_states import (
     BEFORE_ELEMENTS,
     CANONICAL,
     MEANWHILE,

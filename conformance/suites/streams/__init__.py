@@ -6,31 +6,16 @@
 - `judging`: the decorators that make a generator the checker of a claim.
 - `kind`: a Job and its parts, field by field, live and recorded; `api` has their names.
 - `handle`: a Job as scenarios use it.
-- `states`: what a crash can leave of a submission, state by state, each with a plan.
+- `crash_states`: what a crash can leave of a submission, state by state, each with a plan.
 - `lanes`: what failure pages show of a Job.
 - `sources`, `decisions`: what claims cite, and what the suite decided where the norm is silent.
 """
-
-from __future__ import annotations
-
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from conformance.suite import PlainDurations, Settings, Suite
 from conformance.suites.streams.api import SEED, STRICT
 from conformance.suites.streams.kind import KINDS
 from conformance.suites.streams.lanes import lanes
 from vocabulary.clock import HOUR, MINUTE
-
-if TYPE_CHECKING:
-    from chaos.plan import Plan
-
-
-def _crash_plans(base: Plan) -> Iterable[tuple[str, Plan]]:
-    from conformance.suites.streams.states import crash_plans
-
-    return crash_plans(base)
-
 
 SUITE = Suite(
     name="streams",
@@ -46,7 +31,6 @@ SUITE = Suite(
         )
     ),
     fails_in={SEED: ("ST-001",)},
-    crash_plans=_crash_plans,
     lanes=lanes,
     by_edition={SEED: {"streams": {"recoveryRecord": False}}},
 )
