@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Final
@@ -104,8 +105,9 @@ def left_out(profiles: Iterable[ImplementationProfile]) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for profile in profiles:
         for lack in profile.lacks:
-            for scenario in lack.scenarios:
-                found.setdefault(scenario, lack.because)
+            for pattern in lack.scenarios:
+                for scenario in fnmatch.filter(SCENARIOS, pattern):
+                    found.setdefault(scenario, lack.because)
         if by_flags_alone(profile):
             for each in SCENARIOS.values():
                 if profile.suite in each.roles and (asked := each.config_of(profile.suite)):

@@ -334,15 +334,23 @@ def _unknown_names(
     for index, lack in lacks:
         for n, claim in enumerate(lack.claims):
             yield from _missing(f"lacks[{index}].claims[{n}]", "claim", claim, ids)
-        for n, scenario in enumerate(lack.scenarios):
-            yield from _missing(f"lacks[{index}].scenarios[{n}]", "scenario", scenario, SCENARIOS)
+        for n, pattern in enumerate(lack.scenarios):
+            if "*" not in pattern:
+                yield from _missing(
+                    f"lacks[{index}].scenarios[{n}]", "scenario", pattern, SCENARIOS
+                )
+            else:
+                yield from _unmatched(f"lacks[{index}].scenarios[{n}]", pattern)
     for index, known in differences:
         for n, claim in enumerate(known.claims):
             yield from _missing(f"knownDifferences[{index}].claims[{n}]", "claim", claim, ids)
         for n, pattern in enumerate(known.scenarios):
-            if not any(fnmatchcase(scenario, pattern) for scenario in SCENARIOS):
-                field = f"knownDifferences[{index}].scenarios[{n}]"
-                yield field, f"no scenario matches {pattern!r}; see assay claims scenarios"
+            yield from _unmatched(f"knownDifferences[{index}].scenarios[{n}]", pattern)
+
+
+def _unmatched(field: str, pattern: str) -> Iterator[Problem]:
+    if not any(fnmatchcase(scenario, pattern) for scenario in SCENARIOS):
+        yield field, f"no scenario matches {pattern!r}; see assay claims scenarios"
 
 
 def _claims_of_others(profile: ImplementationProfile) -> Iterator[Problem]:

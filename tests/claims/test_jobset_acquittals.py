@@ -24,7 +24,7 @@ from tests.claims.jobset_runs import RIGHT, judged_with, run_of, run_scenario, v
 from vocabulary.clock import SECOND, Micros, to_rfc3339_micro
 from vocabulary.errors import ApiError
 from vocabulary.history import Write
-from vocabulary.objects import Object, labels_of
+from vocabulary.objects import Object, get_path, labels_of, with_path
 
 
 class DeletesFailedJobsLast(Rules):
@@ -157,3 +157,19 @@ def test_pods_that_a_user_left_by_the_last_deletion_are_not_the_controllers() ->
     ]
     assert deletions == [("jobset", "Foreground"), ("user", "Orphan")]
     assert violated(run.verdicts) == {}
+
+
+def test_an_update_may_write_out_what_was_absent() -> None:
+    """So do clients with types of their own, such as Kueue."""
+
+    def steps(world: World) -> None:
+        made = job_set([replicated_job("w")])
+        its = JobSet.submit(world, made)
+        world.until(its.is_ready())
+        (job,) = get_path(its.now, "spec.replicatedJobs")
+        spelled = with_path(job, "template.spec.template.spec.securityContext", {})
+        spelled = with_path(spelled, "template.spec.template.spec.volumes", [])
+        world.patch(its.kind, its.name, {"spec": {"replicatedJobs": [spelled]}})
+        world.wait(5 * SECOND)
+
+    assert "JS-109" not in violated(run_of(steps).verdicts)

@@ -167,6 +167,7 @@ def test_a_mistake_is_told_with_its_line_its_field_and_the_way_out(
             "lacks[0].scenarios[0]",
             "did you",
         ),
+        ("scenarios: [appwrapper/retired/*]", "lacks[0].scenarios[0]", "no scenario matches"),
     ],
 )
 def test_a_lack_names_claims_and_scenarios_that_there_are(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from conformance.norm import Obligations, met, violated
 from conformance.norm.claim import Level
@@ -55,7 +56,7 @@ def _changed(before: Object, after: Object) -> list[str]:
     is_open = any(get_path(each, "spec.suspend", False) for each in (before, after))
     old, new = (
         {
-            str(each.get("name")): _lasting(each, is_open)
+            str(each.get("name")): _filled(_lasting(each, is_open))
             for each in get_path(job_set, "spec.replicatedJobs") or ()
         }
         for job_set in (before, after)
@@ -75,3 +76,11 @@ def _lasting(replicated_job: Object, is_open: bool) -> Object:
             others = [without_path(each, "resources") for each in containers]
             replicated_job = with_path(replicated_job, path, others)
     return replicated_job
+
+
+def _filled(value: Any) -> Any:
+    """Without empty fields: clients with types of their own write them where none were."""
+    if isinstance(value, Mapping):
+        found = {key: _filled(each) for key, each in value.items()}
+        return {key: each for key, each in found.items() if each not in (None, {}, [])}
+    return [_filled(each) for each in value] if isinstance(value, list) else value
