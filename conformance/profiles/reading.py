@@ -355,7 +355,9 @@ def _unmatched(field: str, pattern: str) -> Iterator[Problem]:
 
 def _claims_of_others(profile: ImplementationProfile) -> Iterator[Problem]:
     """Claims that no run of the profile's operator is judged by."""
-    judged = {each.name for each in suite.judged_on("", [profile.suite])}
+    role = profile.suite
+    judged = {each.name for each in suite.judged_on("", [role])}
+    judged |= {each.name for each in suite.load().values() if role in each.roles}
     others = {each.id: each.suite for each in claims.load() if each.suite not in judged}
     parts: Mapping[str, Sequence[Lack | Difference]] = {
         "lacks": profile.lacks,
