@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -30,6 +32,8 @@ from vocabulary.clock import MILLISECOND, MINUTE, SECOND
 pytestmark = pytest.mark.slow
 
 REQUEUES = ("KQ-006", "KQ-010", "KQ-012", "KQ-014", "KQ-016")
+ROOT = Path(__file__).parents[2]
+CELLS = ("quota/cells/of-job/preemption/slow", "quota/cells/of-job-set/hold-and-drain/stuck")
 EDITIONS = {"kueue-v0.6.2": KEP, "kueue-v0.12.3": RELEASED, "kueue-v0.19.2": RELEASED}
 
 
@@ -105,6 +109,23 @@ def test_one_that_is_reactivated_after_the_limit_is_never_requeued() -> None:
     """Kueue #14870."""
     run = repeated_run("kueue-v0.19.2", SCENARIOS["kueue/requeuing/limit-is-reached"])
     assert verdict(run, "KQ-036") is Outcome.FAILED
+
+
+@pytest.mark.parametrize("release", ["kueue-v0.6.2"])
+def test_it_gives_quota_back_when_the_page_says(release: str, tmp_path: Path) -> None:
+    """The page has all cells; these are a sample."""
+    try:
+        simulated(release, "kueue")
+    except ProgramMissingError as missing:
+        pytest.skip(str(missing))
+    run = [sys.executable, "-m", "conformance.cli", "run", *CELLS, "--implementation", release]
+    edition = ["--edition", EDITIONS[release], "--no-shrink", "--quiet", "--out", str(tmp_path)]
+    subprocess.run([*run, *edition], check=False)
+    check = [sys.executable, ROOT / "ci" / "released-quota-table", release, "--check"]
+    checked = subprocess.run(
+        [*check, "--runs", tmp_path], check=False, capture_output=True, text=True
+    )
+    assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
 @pytest.mark.parametrize("sample", IN_BOTH_VERSIONS)
