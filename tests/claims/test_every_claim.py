@@ -59,7 +59,7 @@ WHAT_MUST_BE_CLAIMED = [
     *(f"MLB-{n:03}" for n in range(20, 25)),
     *(f"MLB-{n:03}" for n in range(40, 55)),
     *(f"MLB-{n:03}" for n in range(73, 77)),
-    *(f"QL-{n:03}" for n in (*range(1, 13), 14, 15, 16)),
+    *(f"QL-{n:03}" for n in range(1, 17)),
     *(f"ST-{n:03}" for n in range(1, 48)),
 ]
 SOURCES = {

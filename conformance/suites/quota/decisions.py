@@ -46,3 +46,9 @@ BOUND_OF_GRACE: Final = Decision(
     "of its victims' pods and six reactions, unless a pod outlives its grace period.",
     "the norm has no bound, and a pod that does not stop is not the controller's",
 )
+OVERLAP: Final = Decision(
+    "L7",
+    "What is left of a job whose quota is released is bounded by what it had reserved, and by the "
+    "grace period of its pods; how long it lasts is in the table.",
+    "the norm asks for a bound and has none",
+)

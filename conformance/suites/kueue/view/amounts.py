@@ -54,11 +54,11 @@ def of_pod(spec: Object) -> Usage:
     for container in spec.get("initContainers") or ():
         asked = _requests(container)
         if container.get("restartPolicy") == "Always":
-            sidecars = _sum(sidecars, asked)
+            sidecars = sum_of((sidecars, asked))
             stages.append(sidecars)
         else:
-            stages.append(_sum(sidecars, asked))
-    stages.append(_sum(sidecars, *map(_requests, spec.get("containers") or ())))
+            stages.append(sum_of((sidecars, asked)))
+    stages.append(sum_of((sidecars, *map(_requests, spec.get("containers") or ()))))
     overhead = {name: parse_quantity(each) for name, each in (spec.get("overhead") or {}).items()}
     names = dict.fromkeys(name for stage in (*stages, overhead) for name in stage)
     return {
@@ -73,7 +73,7 @@ def _requests(container: Object) -> dict[str, Fraction]:
     return {name: parse_quantity(each) for name, each in asked.items()}
 
 
-def _sum(*usages: Usage) -> dict[str, Fraction]:
+def sum_of(usages: Iterable[Usage]) -> dict[str, Fraction]:
     total: dict[str, Fraction] = {}
     for usage in usages:
         for name, value in usage.items():

@@ -1,17 +1,20 @@
-"""QL-004, 005, 007, 014, 016: quota comes back, once, and is offered to others."""
+"""QL-004, 005, 007, 013, 014, 016: quota comes back, once, and is offered to others."""
 
 from __future__ import annotations
 
 from conformance.history import Moment
 from conformance.history.tracks import Instant
 from conformance.norm import Obligations, eventually, met, undecided, violated
+from conformance.norm.claim import Level
 from conformance.norm.words import listed, when
 from conformance.suites.kueue.view import Snapshot
+from conformance.suites.kueue.view.amounts import sum_of
 from conformance.suites.quota.claims.holding import (
     quota_is_held_throughout_retries,
     release_follows_the_last_pod,
 )
-from conformance.suites.quota.decisions import MATRIX, USED
+from conformance.suites.quota.decisions import MATRIX, OVERLAP, USED
+from conformance.suites.quota.editions import KEP, RELEASED
 from conformance.suites.quota.judging import claim, claim_of_history
 from conformance.suites.quota.sources import quotas, release, states
 from conformance.suites.quota.view import Holding, Loss, QuotaHistory
@@ -152,6 +155,38 @@ def orphans_hold_nothing(holding: Holding) -> Obligations:
         steps=_STEPS,
         evidence=(gone,),
     )
+
+
+@claim(
+    "QL-013",
+    release(1),
+    level=Level.PROVISIONAL,
+    decision=OVERLAP,
+    editions=(KEP, RELEASED),
+    armed_by="release while pods are terminating",
+)
+def overlap_is_bounded(holding: Holding) -> Obligations:
+    """The pods that are left when the quota of a job is released MUST use no more than it had
+    reserved, and be gone within their grace period."""
+    for loss in holding.losses:
+        if loss.released is None or loss.cause in (Cause.SUCCESS, Cause.ORPHAN):
+            continue
+        left = loss.running_at(loss.released.n)
+        used, reserved = sum_of(pod.usage for pod in left), holding.reserved_at(loss.admitted.n)
+        if any(value > reserved.get(name, 0) for name, value in used.items()):
+            text = f"{when(loss.released)}: {listed(left)} run beside what {holding} gave back."
+            yield violated(loss.released, text, loss.admitted)
+        elif any(pod.outlives_grace(holding.operator.timing.latency_us) for pod in left):
+            yield undecided(loss.released, "a pod outlived its grace period")
+        elif left:
+            yield eventually(
+                holding,
+                "the end of its last pod",
+                since=loss.released,
+                within_us=max(pod.grace_us for pod in left),
+                happened=loss.last_pod_end,
+                steps=_STEPS,
+            )
 
 
 @claim_of_history("QL-014", release(1), decision=(USED, MATRIX), armed_by="crash of a controller")
