@@ -15,7 +15,7 @@ from conformance.suite import PlainDurations, Settings, Suite
 from conformance.suites.streams.api import SEED, STRICT
 from conformance.suites.streams.kind import KINDS
 from conformance.suites.streams.lanes import lanes
-from vocabulary.clock import HOUR, MINUTE
+from vocabulary.clock import HOUR, MINUTE, SECOND
 
 SUITE = Suite(
     name="streams",
@@ -27,7 +27,7 @@ SUITE = Suite(
     kinds=KINDS,
     settings=Settings(
         durations=lambda _config: PlainDurations(
-            patience_us=HOUR, maximum_us=15 * MINUTE, attempt_bound_us=2 * MINUTE
+            patience_us=HOUR, maximum_us=15 * MINUTE, attempt_bound_us=30 * SECOND
         )
     ),
     fails_in={SEED: ("ST-001",)},

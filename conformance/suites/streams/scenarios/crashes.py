@@ -55,7 +55,7 @@ def part_is_held(world: World, part: tuple[str, str]) -> None:
         world.inject(HoldObject(kind, name))
     world.wait(30 * SECOND)
     world.inject(ReleaseObject(kind, name))
-    world.until(its.is_submitted())
+    world.until(its.is_submitted(), 2 * MINUTE)
 
 
 @scenario(arms=["ST-013", "ST-006"], kills="fresh-ones-are-replaced")
