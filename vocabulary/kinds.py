@@ -66,6 +66,8 @@ REPLICA_SET: Final = Kind("apps", "v1", "ReplicaSet", "replicasets")
 STATEFUL_SET: Final = Kind("apps", "v1", "StatefulSet", "statefulsets")
 CONTROLLER_REVISION: Final = Kind("apps", "v1", "ControllerRevision", "controllerrevisions")
 PYTORCH_JOB: Final = Kind("kubeflow.org", "v1", "PyTorchJob", "pytorchjobs")
+RAY_CLUSTER: Final = Kind("ray.io", "v1", "RayCluster", "rayclusters")
+RAY_JOB: Final = Kind("ray.io", "v1", "RayJob", "rayjobs")
 LEASE: Final = Kind("coordination.k8s.io", "v1", "Lease", "leases")
 PRIORITY_CLASS: Final = Kind(
     "scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", namespaced=False
@@ -111,6 +113,8 @@ BUILT_IN_KINDS: Final[tuple[Kind, ...]] = (
     STATEFUL_SET,
     CONTROLLER_REVISION,
     PYTORCH_JOB,
+    RAY_CLUSTER,
+    RAY_JOB,
     LEASE,
     PRIORITY_CLASS,
     RUNTIME_CLASS,
