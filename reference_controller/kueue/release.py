@@ -11,7 +11,7 @@ from reference_controller.kueue.office import Office
 from reference_controller.kueue.workload import Workload
 from vocabulary.errors import ApiError
 from vocabulary.kinds import POD
-from vocabulary.objects import Object, finalizers_of, get_path, labels_of, meta
+from vocabulary.objects import Object, finalizers_of, get_path, is_terminating, labels_of, meta
 from vocabulary.requests import Delete, List, ObjectList, Patch, Request
 
 _ENDED: Final = ("Succeeded", "Failed")
@@ -59,9 +59,20 @@ def leave(
         workload = Workload(stored)
         office.books.take(workload)
     holds = office.config.holds_until_terminal
+    if is_orphaned and holds and (yield from _are_stopping(workload)):
+        is_orphaned = False
     left = yield from pods_left(workload, is_sure=holds and not is_orphaned)
     if office.rules.may_go(is_orphaned, holds, sum(left.values())):
         yield from forget(workload, office)
+
+
+def _are_stopping(workload: Workload) -> Generator[Request, Any, bool]:
+    """True if pods of a Workload that was left stop: they were its jobs, and do not run on."""
+    selector = f"{OF_WORKLOAD}={workload.key.name}"
+    pods: ObjectList = yield List(POD, workload.key.namespace, label_selector=selector, live=True)
+    return any(
+        is_terminating(pod) and get_path(pod, "status.phase") not in _ENDED for pod in pods.items
+    )
 
 
 def forget(workload: Workload, office: Office) -> Generator[Request, Any, None]:

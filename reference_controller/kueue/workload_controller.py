@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from reference_controller.kueue.names import JOB_UID, WORKLOAD
+from reference_controller.kueue.names import JOB_UID, OF_WORKLOAD, WORKLOAD
 from reference_controller.kueue.office import Office
 from reference_controller.kueue.release import leave
 from reference_controller.kueue.workload import Workload
 from reference_controller.runtime.controller import Key, key_of
 from reference_controller.shared.reading import read
 from vocabulary.clock import Micros
-from vocabulary.kinds import Kind
-from vocabulary.objects import Object, labels_of
+from vocabulary.kinds import POD, Kind
+from vocabulary.objects import Object, labels_of, namespace_of
 from vocabulary.requests import Reconcile
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class WorkloadController:
     """Looks at Workloads alone."""
 
     name: Final = "workload"
-    watches: Final = (WORKLOAD,)
+    watches: Final = (WORKLOAD, POD)
 
     def __init__(self, office: Office) -> None:
         self._office = office
@@ -36,7 +36,10 @@ class WorkloadController:
     def keys_for(
         self, kind: Kind, obj: Object, old: Object | None, caches: Caches
     ) -> Iterable[Key]:
-        del kind, old, caches
+        del old
+        if kind == POD:
+            named = caches[WORKLOAD].get(namespace_of(obj), labels_of(obj).get(OF_WORKLOAD, ""))
+            return () if named is None else self.keys_for(WORKLOAD, named, None, caches)
         return (key_of(obj),) if _is_orphaned(Workload(obj)) else ()
 
     def reconcile(self, key: Key, now_us: Micros) -> Reconcile:

@@ -78,7 +78,8 @@ class SinglePod:
         return found if found is not None and self.job_of(found) else None
 
     def head(self, job: Object) -> Object:
-        return head_of(POD, self.prefix, job)
+        # A Workload that waits for the end of its pod must not keep the pod from going.
+        return head_of(POD, self.prefix, job, is_awaited=False)
 
     def is_active(self, job: Object) -> bool:
         return _runs(job) and not is_terminating(job)
@@ -151,7 +152,8 @@ class PodGroup:
             if found is None or uid_of(found) != server["uid"] or not _replicas(found):
                 server = None
         stays = server is not None and workload is not None
-        if not pods and not self._rules.outlives_pods(stays):
+        is_left = server is None and _are_left(pods)
+        if (is_left or not pods) and not self._rules.outlives_pods(stays):
             return None
         return _group(key, pods, server, workload)
 
@@ -259,6 +261,12 @@ def _group(
         "is_serving": server is not None or annotations.get(GROUP_SERVING) == "true",
         "owners": [_owner(POD, pod) for pod in pods] if server is None else [server],
     }
+
+
+def _are_left(pods: Sequence[Object]) -> bool:
+    """True for the pods of a StatefulSet of which none runs any more; they are not replaced once
+    it is gone."""
+    return all(_is_over(pod) and annotations_of(pod).get(GROUP_SERVING) == "true" for pod in pods)
 
 
 def _servers(objects: Iterable[Object]) -> Iterator[Object]:

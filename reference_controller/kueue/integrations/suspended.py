@@ -18,8 +18,9 @@ from vocabulary.requests import Patch, Request
 _NAME_MAX: Final = 63
 
 
-def head_of(kind: Kind, prefix: str, job: Object) -> Object:
-    """The metadata of the Workload that one object controls."""
+def head_of(kind: Kind, prefix: str, job: Object, *, is_awaited: bool = True) -> Object:
+    """The metadata of the Workload that one object controls, and whose end its deletion in the
+    foreground awaits unless that is said."""
     uid = uid_of(job)
     ending = digest([kind.group_kind, name_of(job), uid])[:5]
     owner = {
@@ -28,7 +29,7 @@ def head_of(kind: Kind, prefix: str, job: Object) -> Object:
         "name": name_of(job),
         "uid": uid,
         "controller": True,
-        "blockOwnerDeletion": True,
+        "blockOwnerDeletion": is_awaited,
     }
     return {
         "name": f"{f'{prefix}-{name_of(job)}'[: _NAME_MAX - 6]}-{ending}",
