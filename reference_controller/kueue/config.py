@@ -29,6 +29,8 @@ FRAMEWORKS: Final = (
     *TERMINAL_FRAMEWORKS,
     JOB_SET_FRAMEWORK,
     "kubeflow.org/pytorchjob",
+    "ray.io/raycluster",
+    "ray.io/rayjob",
     "workload.codeflare.dev/appwrapper",
 )
 _RELEASE_GATE: Final = "QuotaReleaseStrategy"

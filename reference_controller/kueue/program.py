@@ -23,6 +23,7 @@ from reference_controller.kueue.integrations.batch_job import BatchJob
 from reference_controller.kueue.integrations.job_set import JobSet
 from reference_controller.kueue.integrations.pods import PodGroup, SinglePod
 from reference_controller.kueue.integrations.pytorch_job import PyTorchJob
+from reference_controller.kueue.integrations.ray import RayCluster, RayJob
 from reference_controller.kueue.job_controller import JobController
 from reference_controller.kueue.manifests import MANIFESTS
 from reference_controller.kueue.metrics import Metrics
@@ -42,7 +43,7 @@ from reference_controller.runtime.admission_review import MayCreate, Webhook, We
 from reference_controller.runtime.controller import Controller
 from vocabulary.kinds import DEPLOYMENT, POD, STATEFUL_SET
 
-JOBS: Final = (BatchJob(), JobSet(), AppWrapper(), PyTorchJob())
+JOBS: Final = (BatchJob(), JobSet(), AppWrapper(), PyTorchJob(), RayCluster(), RayJob())
 
 
 def _controllers(config: KueueConfig, rules: Rules) -> tuple[Controller, ...]:

@@ -1,17 +1,18 @@
-"""Jobs and their Workloads, where there are too many of either."""
+"""Jobs and their Workloads: too many of either, and jobs of which parts are not given."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from conformance.implementation import implementation
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.scenarios import SCENARIOS
-from conformance.suites.kueue.handle import QueuedJob, queue
+from conformance.suites.kueue.handle import QueuedJob, QueuedRayJob, queue, ray_job
 from conformance.worlds.simulated.world import SimulatedWorld
-from reference_controller.kueue.names import QUEUE, WORKLOAD
+from reference_controller.kueue.names import OF_WORKLOAD, QUEUE, WORKLOAD
 from vocabulary.clock import SECOND
 from vocabulary.objects import meta, name_of
 
@@ -44,4 +45,36 @@ def test_a_job_that_leaves_its_queue_while_it_waits_has_no_workload(world: Simul
     world.until(its.waits())
     its.patch({"metadata": {"labels": {QUEUE: None}}})
     world.wait(5 * SECOND)
+    assert not its.workload
+
+
+@pytest.mark.parametrize(
+    ("changes", "pod_sets"),
+    [
+        pytest.param({}, ["head", "submitter"], id="its-own-template"),
+        pytest.param({"submitterPodTemplate": None}, ["head", "submitter"], id="the-default"),
+        pytest.param({"submissionMode": "HTTPMode"}, ["head"], id="no-submitter"),
+    ],
+)
+def test_a_ray_job_has_quota_for_what_submits_it(
+    world: SimulatedWorld, changes: dict[str, Any], pod_sets: list[str]
+) -> None:
+    queue(world, "wide", {"cpu": "2", "memory": "1Gi"})
+    made = ray_job("a", queue="wide")
+    spec = {key: each for key, each in {**made["spec"], **changes}.items() if each is not None}
+    its = QueuedRayJob.submit(world, {**made, "spec": spec})
+    world.until(its.is_admitted())
+    world.until(its.is_ready())
+    assert [each["name"] for each in its.workload["spec"]["podSets"]] == pod_sets
+    its.activate(False)
+    world.until(its.has_released())
+    world.wait(5 * SECOND)
+    assert OF_WORKLOAD not in repr(its.now["spec"]), "what its admission changed stayed"
+
+
+def test_a_ray_job_without_a_cluster_of_its_own_stays_suspended(world: SimulatedWorld) -> None:
+    spec = {"clusterSelector": {"ray.io/cluster": "other"}, "suspend": False}
+    its = QueuedRayJob.submit(world, {**ray_job("a"), "spec": spec})
+    world.wait(5 * SECOND)
+    assert its.now["spec"]["suspend"]
     assert not its.workload

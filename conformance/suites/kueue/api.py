@@ -23,6 +23,8 @@ GROUP_TOTAL: Final = f"{GROUP}/pod-group-total-count"
 """An annotation of these: how many they are."""
 POD_SET: Final = f"{GROUP}/podset"
 """A label of admitted pods: their pod set."""
+RETRIABLE: Final = f"{GROUP}/retriable-in-group"
+"""Another: false for those that are not replaced once they have failed."""
 PRIORITY_CLASS: Final = Kind(
     GROUP, VERSION, "WorkloadPriorityClass", "workloadpriorityclasses", namespaced=False
 )
@@ -51,6 +53,8 @@ FRAMEWORKS: Final = {
     "Pod": "pod",
     "StatefulSet.apps": "pod",
     "PyTorchJob.kubeflow.org": "kubeflow.org/pytorchjob",
+    "RayCluster.ray.io": "ray.io/raycluster",
+    "RayJob.ray.io": "ray.io/rayjob",
     str(JOB_SET): "jobset.x-k8s.io/jobset",
     str(APP_WRAPPER): "workload.codeflare.dev/appwrapper",
 }

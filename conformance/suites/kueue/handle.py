@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Final, Self
 
 from conformance.handle import Condition, Handle
@@ -22,16 +22,28 @@ from conformance.suites.kueue.api import (
 from conformance.suites.kueue.kind import WorkloadState
 from conformance.world import World
 from vocabulary.clock import SECOND
-from vocabulary.kinds import DEPLOYMENT, JOB, POD, PYTORCH_JOB, STATEFUL_SET, Kind
+from vocabulary.kinds import (
+    DEPLOYMENT,
+    JOB,
+    POD,
+    PYTORCH_JOB,
+    RAY_CLUSTER,
+    RAY_JOB,
+    REPLICA_SET,
+    STATEFUL_SET,
+    Kind,
+)
 from vocabulary.objects import (
     Object,
     controller_of,
     get_path,
+    labels_of,
     name_of,
     owner_references,
     uid_of,
     with_path,
 )
+from vocabulary.requests import PropagationPolicy
 
 MAIN: Final = "main"
 
@@ -57,10 +69,24 @@ class Queued(Handle):
         """Its Workload's fields as they are stored now."""
         return WorkloadState(self.workload)
 
+    @property
+    def workloads(self) -> Sequence[Object]:
+        """Those that stand for it: several where each of its pods waits for itself."""
+        return (self.workload,) if self.workload else ()
+
+    def _all(self, text: str, holds: Callable[[WorkloadState], bool]) -> Condition:
+        """A condition of each of its Workloads."""
+
+        def check() -> bool:
+            states = [WorkloadState(each) for each in self.workloads]
+            return bool(states) and all(map(holds, states))
+
+        return Condition(f"{self} {text}", check)
+
     # Conditions to wait for.
 
     def is_admitted(self) -> Condition:
-        return Condition(f"{self} is admitted", lambda: self.state.is_admitted)
+        return self._all("is admitted", lambda state: state.is_admitted)
 
     def waits(self) -> Condition:
         """It has a Workload, without quota."""
@@ -69,7 +95,7 @@ class Queued(Handle):
         )
 
     def is_ready(self) -> Condition:
-        return Condition(f"{self} is ready", lambda: self.state.are_pods_ready)
+        return self._all("is ready", lambda state: state.are_pods_ready)
 
     def was_requeued(self, times: int) -> Condition:
         """It was evicted for the times-th time since its pods were not ready."""
@@ -96,9 +122,10 @@ class Queued(Handle):
         self.world.patch(WORKLOAD, name_of(self.workload), body, namespace=self.namespace)
 
     def activate(self, active: bool) -> None:
-        """Set `spec.active` of its Workload."""
+        """Set `spec.active` of its Workload, or of each."""
         body = {"spec": {"active": active}}
-        self.world.patch(WORKLOAD, name_of(self.workload), body, namespace=self.namespace)
+        for each in self.workloads:
+            self.world.patch(WORKLOAD, name_of(each), body, namespace=self.namespace)
 
 
 class QueuedJob(Queued):
@@ -142,16 +169,29 @@ class QueuedPyTorchJob(Queued):
     @classmethod
     def of(cls, world: World, name: str, behaviour: str, **changes: Any) -> Self:
         """Submit a PyTorchJob whose pod behaves so; see `job`."""
-        template = job(name, **changes)["spec"]["template"]
-        pytorch = {**template["spec"]["containers"][0], "name": "pytorch"}
-        master = {
-            "replicas": 1,
-            "restartPolicy": "Never",
-            "template": with_path(template, "spec.containers", [pytorch]),
-        }
-        spec = {"runPolicy": {"suspend": True}, "pytorchReplicaSpecs": {"Master": master}}
-        made = _made(PYTORCH_JOB, name, spec, changes.get("queue", MAIN))
-        return cls.submit(world, made, behaviour)
+        return cls.submit(world, pytorch_job(name, **changes), behaviour)
+
+
+class QueuedRayCluster(Queued):
+    """A RayCluster in a queue, of a head and a worker."""
+
+    kind: ClassVar[Kind] = RAY_CLUSTER
+
+    @classmethod
+    def of(cls, world: World, name: str, behaviour: str, **changes: Any) -> Self:
+        """Submit a RayCluster whose pods behave so; see `job`."""
+        return cls.submit(world, ray_cluster(name, **changes), behaviour)
+
+
+class QueuedRayJob(Queued):
+    """A RayJob in a queue, of a head and a pod that submits."""
+
+    kind: ClassVar[Kind] = RAY_JOB
+
+    @classmethod
+    def of(cls, world: World, name: str, behaviour: str, **changes: Any) -> Self:
+        """Submit a RayJob whose pods behave so; see `job`."""
+        return cls.submit(world, ray_job(name, **changes), behaviour)
 
 
 class QueuedPod(Queued):
@@ -162,9 +202,7 @@ class QueuedPod(Queued):
     @classmethod
     def of(cls, world: World, name: str, behaviour: str, **changes: Any) -> Self:
         """Submit a pod that behaves so; see `job`."""
-        template = job(name, **changes)["spec"]["template"]
-        made = _made(POD, name, template["spec"], changes.get("queue", MAIN))
-        return cls.submit(world, made, behaviour)
+        return cls.submit(world, pod(name, **changes), behaviour)
 
 
 class QueuedPodGroup(Queued):
@@ -174,20 +212,33 @@ class QueuedPodGroup(Queued):
 
     @classmethod
     def of(
-        cls, world: World, name: str, behaviour: str, pods: int, total: int, **changes: Any
+        cls,
+        world: World,
+        name: str,
+        behaviour: str,
+        pods: int,
+        total: int,
+        annotations: Mapping[str, str] | None = None,
+        **changes: Any,
     ) -> Self:
         """Submit pods that behave so, of a group that has so many in total; see `job`."""
-        template = job(name, **changes)["spec"]["template"]
         for number in range(pods):
-            made = _made(POD, f"{name}-{number}", template["spec"], changes.get("queue", MAIN))
+            made = pod(f"{name}-{number}", **changes)
             made["metadata"]["labels"][GROUP_NAME] = name
-            made["metadata"]["annotations"] = {GROUP_TOTAL: str(total)}
+            made["metadata"]["annotations"] = {GROUP_TOTAL: str(total), **(annotations or {})}
             QueuedPod.submit(world, made, behaviour)
-        return cls(world, name)
+        return cls(world, name, changes.get("namespace", ""))
 
     @property
     def workload(self) -> Object:
         return self.now
+
+    def delete(self, propagation_policy: PropagationPolicy | None = None) -> None:
+        """Delete its pods, as the user."""
+        for each in self.world.list(POD, namespace=self.namespace):
+            if labels_of(each).get(GROUP_NAME) == self.name:
+                handle = QueuedPod(self.world, name_of(each), self.namespace)
+                handle.delete(propagation_policy)
 
 
 class QueuedStatefulSet(Queued):
@@ -198,9 +249,7 @@ class QueuedStatefulSet(Queued):
     @classmethod
     def of(cls, world: World, name: str, behaviour: str, pods: int = 1, **changes: Any) -> Self:
         """Submit a StatefulSet of so many pods that behave so; see `job`."""
-        spec = {"serviceName": name, "replicas": pods, **_serving(name, **changes)}
-        made = _made(STATEFUL_SET, name, spec, changes.get("queue", MAIN))
-        return cls.submit(world, made, behaviour)
+        return cls.submit(world, serving(STATEFUL_SET, name, pods, **changes), behaviour)
 
     @property
     def workload(self) -> Object:
@@ -215,7 +264,7 @@ class QueuedStatefulSet(Queued):
         )
 
 
-class QueuedDeployment(Handle):
+class QueuedDeployment(Queued):
     """A Deployment in a queue: each of its pods waits for itself."""
 
     kind: ClassVar[Kind] = DEPLOYMENT
@@ -223,9 +272,16 @@ class QueuedDeployment(Handle):
     @classmethod
     def of(cls, world: World, name: str, behaviour: str, pods: int = 1, **changes: Any) -> Self:
         """Submit a Deployment of so many pods that behave so; see `job`."""
-        spec = {"replicas": pods, **_serving(name, **changes)}
-        made = _made(DEPLOYMENT, name, spec, changes.get("queue", MAIN))
-        return cls.submit(world, made, behaviour)
+        return cls.submit(world, serving(DEPLOYMENT, name, pods, **changes), behaviour)
+
+    @property
+    def workloads(self) -> Sequence[Object]:
+        owned = {uid_of(each) for each in self.owned(REPLICA_SET)}
+        for kind in (POD, WORKLOAD):
+            objects = self.world.list(kind, namespace=self.namespace)
+            its = [each for each in objects if (controller_of(each) or {}).get("uid") in owned]
+            owned = set(map(uid_of, its))
+        return its
 
     def has_ready(self, count: int) -> Condition:
         return Condition(
@@ -234,15 +290,17 @@ class QueuedDeployment(Handle):
         )
 
 
-def _serving(name: str, **changes: Any) -> Object:
-    """A selector and a template of pods that are replaced."""
-    template = job(name, **changes)["spec"]["template"]
-    spec = {**template["spec"], "restartPolicy": "Always"}
+def serving(kind: Kind, name: str, pods: int, **changes: Any) -> Object:
+    """A Deployment or StatefulSet of a queue with so many pods; see `job`."""
+    template = with_path(_template(name, **changes), "spec.restartPolicy", "Always")
     labels = {"app": name}
-    return {
+    spec = {
+        "replicas": pods,
         "selector": {"matchLabels": labels},
-        "template": {"metadata": {"labels": labels}, "spec": spec},
+        "template": with_path(template, "metadata.labels", labels),
+        **({"serviceName": name} if kind == STATEFUL_SET else {}),
     }
+    return _made(kind, name, spec, changes.get("queue", MAIN))
 
 
 def job(
@@ -289,6 +347,57 @@ def app_wrapper(name: str, **changes: Any) -> Object:
     wrapped = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, **template}
     spec = {"suspend": True, "components": [{"template": wrapped}]}
     return _made(APP_WRAPPER, name, spec, changes.get("queue", MAIN))
+
+
+def pytorch_job(name: str, types: Sequence[str] = ("Master",), **changes: Any) -> Object:
+    """A PyTorchJob of a queue with a pod of each of these types; see `job`."""
+    template = _template(name, **changes)
+    (container,) = template["spec"]["containers"]
+    named = with_path(template, "spec.containers", [{**container, "name": "pytorch"}])
+    replica = {"replicas": 1, "restartPolicy": "Never", "template": named}
+    spec = {
+        "runPolicy": {"suspend": True},
+        "pytorchReplicaSpecs": dict.fromkeys(types, replica),
+    }
+    return _made(PYTORCH_JOB, name, spec, changes.get("queue", MAIN))
+
+
+def ray_cluster(name: str, workers: int = 1, **changes: Any) -> Object:
+    """A RayCluster of a queue, of a head and so many workers; see `job`."""
+    template = _template(name, **changes)
+    group = {"groupName": "workers", "replicas": workers, "template": template}
+    spec = {
+        "suspend": True,
+        "headGroupSpec": {"template": template},
+        "workerGroupSpecs": [group] if workers else [],
+    }
+    return _made(RAY_CLUSTER, name, spec, changes.get("queue", MAIN))
+
+
+def ray_job(name: str, **changes: Any) -> Object:
+    """A RayJob of a queue, of a head and a pod that submits; see `job`."""
+    cluster = ray_cluster(name, workers=0, **changes)["spec"]
+    spec = {
+        "suspend": True,
+        "shutdownAfterJobFinishes": True,
+        "rayClusterSpec": {key: each for key, each in cluster.items() if key != "suspend"},
+        "submitterPodTemplate": _template(name, **changes),
+        "submitterConfig": {"backoffLimit": 0},
+    }
+    return _made(RAY_JOB, name, spec, changes.get("queue", MAIN))
+
+
+def pod(name: str, **changes: Any) -> Object:
+    """A pod of a queue; see `job`."""
+    made = _made(POD, name, _template(name, **changes)["spec"], changes.get("queue", MAIN))
+    namespace = changes.get("namespace", "")
+    return with_path(made, "metadata.namespace", namespace) if namespace else made
+
+
+def _template(name: str, **changes: Any) -> Object:
+    """The pod template of a Job; see `job`."""
+    found: Object = job(name, **changes)["spec"]["template"]
+    return found
 
 
 def _as_template(job: Object) -> Object:

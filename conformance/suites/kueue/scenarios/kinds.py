@@ -17,6 +17,8 @@ from conformance.suites.kueue.handle import (
     QueuedPod,
     QueuedPodGroup,
     QueuedPyTorchJob,
+    QueuedRayCluster,
+    QueuedRayJob,
     QueuedStatefulSet,
     job,
     job_set,
@@ -123,6 +125,26 @@ def pytorch_job_is_never_ready(world: World) -> None:
     second = QueuedPyTorchJob.of(world, "b", "run 1m")
     world.until(first.was_requeued(3))
     world.until(second.is_finished())
+    first.delete()
+    world.wait(30 * SECOND)
+
+
+@scenario(
+    arms=["KQ-006", "KQ-012", "KQ-014", "KQ-016", "KQ-202"],
+    kills="back-off-is-not-awaited",
+    config=requeues(),
+    only_simulated="its operator is not on the control plane",
+    cases={"cluster": QueuedRayCluster, "job": QueuedRayJob},
+)
+def ray_is_never_ready(world: World, kind: type[QueuedRayCluster | QueuedRayJob]) -> None:
+    """A kind of Ray that is never ready is evicted, and another one runs before it comes back."""
+    queue(world, quota={"cpu": "2"})
+    first = kind.of(world, "a", NEVER_READY)
+    world.until(first.was_requeued(2))
+    second = kind.of(world, "b", "run forever")
+    world.until(second.is_ready())
+    second.delete()
+    world.until(first.was_requeued(3))
     first.delete()
     world.wait(30 * SECOND)
 

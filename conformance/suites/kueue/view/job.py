@@ -9,7 +9,7 @@ from conformance.history import History, Moment, Track
 from conformance.history.tracks import Instant
 from conformance.suites.kueue.api import APP_WRAPPER, FRAMEWORKS, GROUP_NAME, QUEUE_LABEL
 from vocabulary.history import Write
-from vocabulary.kinds import POD
+from vocabulary.kinds import POD, RAY_CLUSTER, RAY_JOB
 from vocabulary.objects import (
     Object,
     condition_status,
@@ -55,13 +55,13 @@ class JobRun:
     def last_pod_ended(self, since: Moment) -> Moment | None:
         """The first moment from one on at which each of its pods, bound or not, is terminal or
         gone."""
-        return self._first(since, self._are_all_over)
+        return self.first(since, self._are_all_over)
 
     def has_at_most(self, count: int, since: Moment) -> Moment | None:
         """The first moment from one on at which so many of its pods are left at most."""
-        return self._first(since, lambda n: len(self.pods_left(n)) <= count)
+        return self.first(since, lambda n: len(self.pods_left(n)) <= count)
 
-    def _first(self, since: Moment, holds: Callable[[int], bool]) -> Moment | None:
+    def first(self, since: Moment, holds: Callable[[int], bool]) -> Moment | None:
         """The first moment from one on at which something holds of its pods."""
         if holds(since.n):
             return since
@@ -71,7 +71,7 @@ class JobRun:
 
     def _are_all_over(self, n: int) -> bool:
         standing = [pod.at(n) for pod in self.pods if pod.exists_at(n)]
-        if self.track.kind == str(APP_WRAPPER):
+        if self.track.kind in (str(APP_WRAPPER), str(RAY_CLUSTER)):
             return not standing  # it holds quota until all is gone
         return all(get_path(pod, "status.phase") in _TERMINAL for pod in standing)
 
@@ -148,6 +148,11 @@ def says_inactive(kind: str, job: Object) -> bool:
         return bool(job["spec"].get("suspend")) and condition_status(job, "QuotaReserved") != "True"
     if kind == str(POD):
         return is_terminating(job)
+    if kind == str(RAY_JOB):
+        return get_path(job, "status.jobDeploymentStatus", "") in ("", "Suspended")
+    if kind == str(RAY_CLUSTER):
+        is_over = condition_status(job, "RayClusterSuspended") == "True"
+        return bool(job["spec"].get("suspend")) and is_over
     if kind not in FRAMEWORKS or condition_status(job, "Suspended") != "True":
         return False
     counts = [get_path(job, "status.active", 0)]
