@@ -50,6 +50,9 @@ STOPS: Final = {
 """How pods stop: within a second, after a minute, not before they are deleted forcefully; a
 finalizer keeps those that are held."""
 
+HELD_BY: Final = "assay.dev/held"
+"""That finalizer."""
+
 
 class Cell(NamedTuple):
     """One cell of the table."""
@@ -73,17 +76,60 @@ _KEEPS_QUOTA: Final = {
     "queue-deleted": "a finalizer keeps a ClusterQueue while a Workload has quota of it "
     "(pkg/controller/core/clusterqueue_controller.go, Reconcile)",
 }
-_ENDS_WITH_ITS_PODS: Final = ("success", "failure", "retries-exhausted")
+_SERVING: Final = ("deployment", "statefulset")
+"""The kinds that may be scaled to 0, which is how they are suspended."""
+_ENDINGS: Final = ("success", "failure", "retries-exhausted")
+_NEVER_END: Final = {
+    **dict.fromkeys(
+        _SERVING, "apps/v1 has no end of a Deployment or StatefulSet: it takes restartPolicy Always"
+    ),
+    "raycluster": "a RayCluster does not end "
+    "(pkg/controller/jobs/raycluster/raycluster_controller.go, Finished)",
+}
+_END_WITH_PODS: Final = {
+    "job": "a Job is Complete or Failed once its pods are terminal (batch/v1 JobConditionType)",
+    **dict.fromkeys(
+        ("pod", "pod-group"),
+        "a pod or a group has ended once its pods are terminal "
+        "(pkg/controller/jobs/pod/pod_controller.go, Finished)",
+    ),
+}
+_NO_SUSPENSION: Final = "core/v1 Pods have no field that suspends them"
+_NO_LIMIT: Final = (
+    "a pod has no limit of restarts, and a group none of replacements "
+    "(core/v1 PodSpec.restartPolicy; pkg/controller/jobs/pod/pod_controller.go, Finished)"
+)
+_STAYS_READY: Final = (
+    "a RayCluster that was ready is so until it is suspended (status.state), and Kueue asks for "
+    "that alone (pkg/controller/jobs/raycluster/raycluster_controller.go, PodsReady)"
+)
+_PODS_OWN: Final = (
+    "the pods of a Deployment or StatefulSet own its Workloads, and an orphaning deletion leaves "
+    "them (pkg/controller/jobs/pod/pod_controller.go, EnsureWorkloadOwnedByAllMembers)"
+)
 
 
 def why_impossible(cell: Cell) -> str:
     """The reason why a cell cannot occur; empty if it can."""
-    if cell.way in _KEEPS_QUOTA:
-        return _KEEPS_QUOTA[cell.way]
-    if cell.way in _ENDS_WITH_ITS_PODS and cell.pods in ("slow", "stuck") and cell.kind == "job":
-        return "a Job is Complete or Failed once its pods are terminal (batch/v1 JobConditionType)"
-    if cell.kind == "appwrapper" and cell.way == "deleted-with-orphans":
+    kind, way, pods = cell
+    if way == "suspension" and kind in ("pod", "pod-group"):
+        return _NO_SUSPENSION
+    if way in _KEEPS_QUOTA and not (way == "suspension" and kind in _SERVING):
+        return _KEEPS_QUOTA[way]
+    if way in _ENDINGS and kind in _NEVER_END:
+        return _NEVER_END[kind]
+    if way == "retries-exhausted" and kind in ("pod", "pod-group"):
+        return _NO_LIMIT
+    if way in _ENDINGS and kind in _END_WITH_PODS and pods in ("slow", "stuck"):
+        return _END_WITH_PODS[kind]
+    if way == "recovery-timeout" and kind in ("raycluster", "rayjob"):
+        return _STAYS_READY
+    if kind == "appwrapper" and way == "success" and pods in ("slow", "stuck"):
+        return "an AppWrapper is Succeeded once none of its pods runs (its controller's rule)"
+    if kind == "appwrapper" and way == "deleted-with-orphans":
         return "an AppWrapper's controller deletes what it wraps, however it is deleted itself"
+    if kind in _SERVING and way == "deleted-with-orphans":
+        return _PODS_OWN
     return ""
 
 

@@ -26,7 +26,7 @@ MATRIX: Final = Decision(
 SIGNAL: Final = Decision(
     "L3",
     "Where quota is released when the job reports that it is not active, terminating pods use "
-    "nothing.",
+    "nothing; where it is released once the job has ended, no pod does that is left of it.",
     "released controllers admit others in their place by design",
 )
 STARTED_BY_OTHERS: Final = Decision(

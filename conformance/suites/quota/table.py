@@ -3,21 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
 from typing import Final
 
 from conformance.history import History
-from conformance.suites.quota.cells import STOPS, WAYS, Cell, all_cells, why_impossible
-from conformance.suites.quota.view import Loss, QuotaHistory
+from conformance.suites.quota.cells import (
+    HELD_BY,
+    KINDS,
+    STOPS,
+    WAYS,
+    Cell,
+    all_cells,
+    why_impossible,
+)
+from conformance.suites.quota.view import Holding, Loss, QuotaHistory
 from conformance.suites.quota.view.holding import Cause
 from vocabulary.clock import MILLISECOND, SECOND
+from vocabulary.objects import finalizers_of, is_terminating
 
 _SCENARIOS: Final = "quota/cells/"
-_KINDS: Final = {"of-job": "job", "of-job-set": "jobset", "of-app-wrapper": "appwrapper"}
+_KINDS: Final = {
+    "of-job": "job",
+    "of-job-set": "jobset",
+    "of-app-wrapper": "appwrapper",
+    "of-pod": "pod",
+    "of-pod-group": "pod-group",
+    "of-deployment": "deployment",
+    "of-stateful-set": "statefulset",
+    "of-pytorch-job": "pytorchjob",
+    "of-ray-cluster": "raycluster",
+    "of-ray-job": "rayjob",
+}
 _CAUSES: Final = {
     "success": (Cause.SUCCESS,),
     "failure": (Cause.FAILURE,),
     "retries-exhausted": (Cause.FAILURE,),
+    "suspension": (Cause.DELETION,),
     "deleted-with-orphans": (Cause.ORPHAN, Cause.DELETION),
     "deleted-in-foreground": (Cause.DELETION,),
     "deleted-in-background": (Cause.DELETION,),
@@ -38,16 +58,15 @@ def table_lines(histories: Sequence[History]) -> Iterator[str]:
     """The table as text: a row for each way, a column for how pods stop, an entry for when quota
     was released after (+) or before (−) the end of the last pod; then the reasons why cells cannot
     occur, and how many there are. Nothing where no cell was run."""
-    found = {cell: entry for each in histories for cell, entry in _entries(each)}
+    found = {cell: entry for each in histories for cell, entry in entries(each)}
     if not found:
         return
     edition = histories[0].seen_by(QuotaHistory).edition
     yield ""
     yield f"quota released after (+) or before (−) the end of the last pod, edition {edition}"
-    yield "rows: how quota is lost; columns: how pods stop; —: cannot occur; empty: not run"
-    for kind, cells in groupby(all_cells(), lambda cell: cell.kind):
-        of_kind = list(cells)
-        if found.keys() & set(of_kind):
+    yield "rows: how quota is lost; columns: how pods stop; —: cannot occur; blank: not run"
+    for kind in KINDS:
+        if any(cell.kind == kind for cell in found):
             yield f"{kind:<24}" + "".join(f"{stop:>{_WIDTH}}" for stop in STOPS)
             yield from _rows(kind, found)
     yield from _totals(found)
@@ -65,37 +84,69 @@ def _entry(cell: Cell, found: Mapping[Cell, str]) -> str:
 
 def _totals(found: Mapping[Cell, str]) -> Iterator[str]:
     cells = list(all_cells())
-    reasons = dict.fromkeys(why_impossible(cell) for cell in cells if cell.kind in _KINDS.values())
-    for reason in filter(None, reasons):
+    for reason in filter(None, dict.fromkeys(map(why_impossible, cells))):
         yield f"— {reason}"
     impossible = sum(bool(why_impossible(cell)) for cell in cells)
-    run = sum(bool(found.get(cell)) and not why_impossible(cell) for cell in cells)
-    blank = len(cells) - impossible - run
-    yield f"{len(cells)} cells: {run} run, {impossible} impossible, {blank} not run"
+    blank = len(blank_cells(found))
+    run = len(cells) - impossible - blank
+    yield f"{len(cells)} cells: {run} run, {impossible} impossible, {blank} blank"
 
 
-def _entries(history: History) -> Iterator[tuple[Cell, str]]:
+def blank_cells(found: Mapping[Cell, str]) -> list[Cell]:
+    """The cells that can occur and were not run."""
+    return [cell for cell in all_cells() if not (found.get(cell) or why_impossible(cell))]
+
+
+def entries(history: History) -> Iterator[tuple[Cell, str]]:
+    """The cell of a run with its entry; empty if quota was not lost so while the pods were so."""
     scenario = history.header.scenario
     if not scenario.startswith(_SCENARIOS):
         return
     kind, way, pods = scenario.removeprefix(_SCENARIOS).split("/")
     cell = Cell(_KINDS[kind], way, pods)
-    loss = _loss(history, cell)
-    yield cell, "" if loss is None else _told(loss)
+    losses = (
+        loss
+        for holding in history.seen_by(QuotaHistory).subjects
+        if _is_of_cell(holding)
+        for loss in holding.losses
+        if loss.released is not None and _is_in_way(loss, way)
+    )
+    yield cell, next((_told(loss) for loss in losses if _are_so(history, loss, cell)), "")
 
 
-def _loss(history: History, cell: Cell) -> Loss | None:
-    """The first loss of quota in the cell's way while its pods were as it says; None: the cell was
-    not run."""
-    view = history.seen_by(QuotaHistory)
-    for holding in view.subjects:
-        owner = holding.owner
-        if owner is None or owner.name != "a":
-            continue
-        for loss in holding.losses:
-            if loss.released is not None and _is_in_way(loss, cell.way):
-                return loss
-    return None
+def _is_of_cell(holding: Holding) -> bool:
+    names = () if holding.job is None else (root.name for root in holding.job.roots)
+    return any(name == "a" or name.startswith("a-") for name in names)
+
+
+def _are_so(history: History, loss: Loss, cell: Cell) -> bool:
+    """True if pods were in the cell's state as the loss began; those of a job that leaves them
+    behind run on."""
+    n = _namespace_deleted(history, loss) if cell.way == "namespace-deleted" else loss.began.n
+    pods = [pod for pod in loss.pods if pod.track.exists_at(n)]
+    if cell.way == "deleted-with-orphans" and cell.kind not in ("pod", "pod-group"):
+        return bool(pods)
+    if cell.pods == "held":
+        return any(HELD_BY in finalizers_of(pod.track.at(n)) for pod in pods)
+    least_us, most_us = _STOPS[cell.pods]
+    spans_us = [pod.stopping_us for pod in pods]
+    return any(least_us <= (span_us or 0) <= most_us for span_us in spans_us)
+
+
+def _namespace_deleted(history: History, loss: Loss) -> int:
+    """The position at which the pods' namespace began to be deleted, and they with it."""
+    names = {pod.track.namespace for pod in loss.pods}
+    tracks = (each for each in history.by_kind.get("Namespace", ()) if each.name in names)
+    versions = (version for track in tracks for version in track.versions)
+    return next(each.n for each in versions if is_terminating(each.object or {}))
+
+
+_STOPS: Final = {
+    "quick": (0, 5 * SECOND),
+    "slow": (50 * SECOND, 70 * SECOND),
+    "stuck": (100 * SECOND, 1_000 * SECOND),
+}
+"""For how long pods are terminating that stop so; those of a job that ends may end before."""
 
 
 def _is_in_way(loss: Loss, way: str) -> bool:

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Final
 
 from conformance.history import Moment, Track
 from conformance.norm.view import ObjectRun
-from conformance.suites.kueue.api import FRAMEWORKS
+from conformance.suites.kueue.api import FRAMEWORKS, RETRIABLE
 from conformance.suites.kueue.view import Snapshot, WorkloadRun
 from conformance.suites.kueue.view.amounts import Usage
 from conformance.suites.kueue.view.job import JobRun, starts
 from conformance.suites.kueue.view.standing import usage_of
 from conformance.suites.quota.editions import holds_until_terminal
-from conformance.suites.quota.view.pods import PodSpan
+from conformance.suites.quota.view.pods import PodSpan, leaves_others
 from vocabulary.history import Write
-from vocabulary.objects import Object, controller_of, get_path, is_terminating
+from vocabulary.kinds import POD
+from vocabulary.objects import (
+    Object,
+    annotations_of,
+    controller_of,
+    get_path,
+    is_terminating,
+)
 
 if TYPE_CHECKING:
     from conformance.suites.quota.view.history import QuotaHistory
@@ -98,26 +105,23 @@ class Holding(ObjectRun):
     @cached_property
     def pods(self) -> tuple[PodSpan, ...]:
         """The pods at the root of whose owners is its job."""
-        return tuple(pod for pod in self._view.pods if self.owner_uid in pod.roots)
+        return tuple(pod for pod in self._view.pods if not pod.roots.isdisjoint(self.owner_uids))
 
     @property
     def job(self) -> JobRun | None:
         """The job that it stands for, with its pods."""
         return self.workload.job
 
-    @property
+    @cached_property
     def owner(self) -> Track | None:
-        """The job that it stands for."""
-        return self.history.tracks.get(self.owner_uid)
+        """The job that it stands for; None for a group of pods, which is no object."""
+        owner = controller_of(self.track.first) or {}
+        return self.history.tracks.get(str(owner.get("uid", "")))
 
     @cached_property
     def owner_uids(self) -> frozenset[str]:
         """Those of its job, or of the pods of its group."""
         return frozenset(() if self.job is None else (root.uid for root in self.job.roots))
-
-    @cached_property
-    def owner_uid(self) -> str:
-        return str((controller_of(self.track.first) or {}).get("uid", ""))
 
     def reserved_at(self, n: int) -> Usage:
         """Its reservation after position n, less the pods that may be reclaimed."""
@@ -128,9 +132,10 @@ class Holding(ObjectRun):
 
     def used_at(self, n: int) -> Usage:
         """The usage of its pods after position n; where quota goes back by a signal, those that are
-        terminating do not count."""
+        terminating do not count, nor any once its job has ended."""
         total: dict[str, Fraction] = {}
-        for pod in self.pods:
+        ended = self._ended
+        for pod in () if ended is not None and ended.n <= n else self.pods:
             if pod.uses_at(n, terminating=self.holds_until_terminal):
                 for name, value in pod.usage.items():
                     total[name] = total.get(name, Fraction(0)) + value
@@ -140,6 +145,14 @@ class Holding(ObjectRun):
         """Its pods after position n, bound or not, that are not terminal and not gated."""
         pods = () if self.job is None else self.job.pods
         return [pod for pod in pods if pod.exists_at(n) and _is_wanted(pod.at(n))]
+
+    @cached_property
+    def _ended(self) -> Moment | None:
+        """The end of its job from which on its quota is released at once."""
+        causes = (Cause.SUCCESS, *(() if self.holds_until_terminal else (Cause.FAILURE,)))
+        versions = () if self.owner is None else self.owner.versions
+        ends = (each for version in versions for each in _ends(version))
+        return next((moment for cause, moment in ends if cause in causes), None)
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
@@ -158,9 +171,12 @@ class Holding(ObjectRun):
         )
 
     def _is_in_charge(self, n: int) -> bool:
-        """True if the job has no other Workload at a position; one that is gone has been until the
-        next one is created."""
-        others = [each for each in self._view.of_owner(self.owner_uid) if each is not self.track]
+        """True if the job has no other Workload at a position, nor is a part of one that waits; one
+        that is gone has been until the next one is created."""
+        if self.job is not None and self.job.queued_owner(n) is not None:
+            return False
+        tracks = {track for uid in self.owner_uids for track in self._view.of_owner(uid)}
+        others = tracks - {self.track}
         begun = [each.created.n for each in others if each.created.n <= n]
         later = [at for at in begun if at > self.track.created.n]
         return not later and (self.track.created.n <= n or not begun)
@@ -247,7 +263,9 @@ class Holding(ObjectRun):
                     found += _ends(version)
             if owner.removed is not None and owner.removed.n > admitted.n:
                 found.append((Cause.DELETION, owner.removed))
-        orphaned = self.workload.next(admitted, lambda state: controller_of(state.object) is None)
+        elif self.job is not None:
+            found += _ends_of_group(self.job, admitted)
+        orphaned = self._orphaned(admitted)
         if orphaned is not None:
             found.append((Cause.ORPHAN, orphaned))
         deleted = self.workload.next(admitted, lambda state: state.is_terminating)
@@ -259,6 +277,13 @@ class Holding(ObjectRun):
         if first[0] is Cause.DELETION and orphaned is not None:
             return Cause.ORPHAN, first[1]
         return first
+
+    def _orphaned(self, admitted: Snapshot) -> Snapshot | None:
+        """The state in which its job has left it; what a pod leaves so is its Workload alone, and
+        it stops like any other that is deleted."""
+        if self.owner is None or self.owner.kind == str(POD):
+            return None
+        return self.workload.next(admitted, lambda state: controller_of(state.object) is None)
 
 
 def reserved(state: Snapshot) -> Usage:
@@ -279,15 +304,64 @@ def is_over(version: Write) -> bool:
     return next(_ends(version), None) is not None
 
 
+_SUCCESS: Final = frozenset({"Complete", "Completed", "Succeeded"})
+_FAILURE: Final = frozenset({"Failed"})
+"""The conditions, phases and the like by which jobs say how they have ended."""
+
+
 def _ends(version: Write) -> Iterator[tuple[Cause, Moment]]:
     obj = version.object or {}
-    conditions = {
-        each.get("type"): each.get("status") for each in get_path(obj, "status.conditions") or ()
-    }
-    phase = get_path(obj, "status.phase")
-    if phase == "Succeeded" or "True" in (conditions.get("Complete"), conditions.get("Completed")):
+    conditions = get_path(obj, "status.conditions") or ()
+    told = {each.get("type") for each in conditions if each.get("status") == "True"}
+    told |= {get_path(obj, "status.phase"), get_path(obj, "status.jobDeploymentStatus")}
+    if told & _SUCCESS:
         yield Cause.SUCCESS, version
-    elif phase == "Failed" or conditions.get("Failed") == "True":
+    elif told & _FAILURE:
         yield Cause.FAILURE, version
     if is_terminating(obj):
         yield Cause.DELETION, version
+
+
+def _ends_of_group(job: JobRun, admitted: Snapshot) -> Iterator[tuple[Cause, Moment]]:
+    """The ends of pods that were admitted together: their StatefulSet goes, or is scaled to 0; all
+    have succeeded, have failed and are not replaced, or are deleted."""
+    servers = [root for root in job.roots if root.kind != str(POD)]
+    for server in servers:
+        for version in server.versions:
+            obj = version.object or {}
+            is_deleted = is_terminating(obj) and not leaves_others(obj)
+            if version.n > admitted.n and (is_deleted or not _replicas(obj)):
+                yield Cause.DELETION, version
+        if server.removed is not None and not leaves_others(server.last):
+            yield Cause.DELETION, server.removed
+    if servers:
+        return
+    for cause, holds in _GROUP_ENDS.items():
+        moment = job.first(admitted, partial(_are_so, job, holds))
+        if moment is not None:
+            yield cause, moment
+
+
+def _replicas(server: Object) -> int:
+    return int(get_path(server, "spec.replicas", 1))
+
+
+def _are_so(job: JobRun, holds: Callable[[Sequence[Object]], bool], n: int) -> bool:
+    return holds([pod.at(n) for pod in job.pods if pod.exists_at(n)])
+
+
+def _phase(pod: Object) -> str:
+    return str(get_path(pod, "status.phase"))
+
+
+def _has_failed(pods: Sequence[Object]) -> bool:
+    is_final = any(annotations_of(pod).get(RETRIABLE) == "false" for pod in pods)
+    phases = set(map(_phase, pods))
+    return is_final and "Failed" in phases and phases <= {"Succeeded", "Failed"}
+
+
+_GROUP_ENDS: Final[Mapping[Cause, Callable[[Sequence[Object]], bool]]] = {
+    Cause.SUCCESS: lambda pods: bool(pods) and {"Succeeded"} == set(map(_phase, pods)),
+    Cause.FAILURE: _has_failed,
+    Cause.DELETION: lambda pods: all(map(is_terminating, pods)),
+}

@@ -47,6 +47,14 @@ class PodSpan:
             return False
         return removed is None or removed.t > self.deleted.t + self.grace_us + latency_us
 
+    @property
+    def stopping_us(self) -> Micros | None:
+        """How long it was terminating itself before it ended; None if it was not, or still is."""
+        going = _going(self.track)
+        if going is None or self.ended is None or self.ended.n < going.n:
+            return None
+        return self.ended.t - going.t
+
     def uses_at(self, n: int, *, terminating: bool) -> bool:
         """True if it uses resources after position n; with `terminating` False, one that is
         terminating does not count."""
@@ -100,7 +108,7 @@ def _orphaned(history: History, track: Track) -> Write | None:
     for uid in _owners(history, track):
         at = history.tracks[uid]
         if at is not track:
-            leaving = (each for each in at.versions if _leaves_others(each.object or {}))
+            leaving = (each for each in at.versions if leaves_others(each.object or {}))
             found += list(leaving)[:1]
         if controller_of(at.first) is not None:
             lost = (each for each in at.versions if controller_of(each.object or {}) is None)
@@ -108,5 +116,6 @@ def _orphaned(history: History, track: Track) -> Write | None:
     return _first(found)
 
 
-def _leaves_others(obj: Object) -> bool:
+def leaves_others(obj: Object) -> bool:
+    """True if it is deleted, and what it owns is not."""
     return is_terminating(obj) and "orphan" in finalizers_of(obj)

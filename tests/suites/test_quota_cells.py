@@ -1,0 +1,73 @@
+"""The table of the ledger's cells: each is run once, or cannot occur for a reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import msgspec
+import pytest
+
+from conformance.history import History
+from conformance.implementation import implementations
+from conformance.running.run_options import DEFAULT_SEED
+from conformance.running.runner import run_one
+from conformance.scenario_type import Scenario
+from conformance.scenarios import SCENARIOS
+from conformance.suites.quota.cells import KINDS, Cell, all_cells, why_impossible
+from conformance.suites.quota.table import blank_cells, entries, table_lines
+
+CELLS = [found for found in SCENARIOS.values() if found.id.startswith("quota/cells/")]
+
+
+def history_of(scenario: Scenario) -> History:
+    run = run_one(
+        scenario, implementations("reference", scenario.roles), DEFAULT_SEED, is_judged=False
+    )
+    return History(run.header, run.entries)
+
+
+def test_there_are_720_cells_each_once() -> None:
+    counts = Counter(all_cells())
+    assert len(counts) == 720
+    assert set(counts.values()) == {1}
+
+
+def test_reasons_name_the_api_or_a_file_of_kueue() -> None:
+    reasons = set(filter(None, map(why_impossible, all_cells())))
+    sources = ("(pkg/", "/v1", "Spec.", "AppWrapper")
+    assert [each for each in reasons if not any(source in each for source in sources)] == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_cell_is_blank(kind: str) -> None:
+    """Each cell that can occur is run, and its quota is lost in that way while pods are so."""
+    found: dict[Cell, str] = {}
+    for scenario in CELLS:
+        if scenario.steps.args[1].kind == kind:
+            found.update(entries(history_of(scenario)))
+    assert [str(cell) for cell in blank_cells(found) if cell.kind == kind] == []
+
+
+@pytest.mark.parametrize(
+    ("run", "told"),
+    [
+        ("of-job/deactivation/quick", "of-job/deactivation/slow"),
+        ("of-job/deactivation/slow", "of-job/deactivation/quick"),
+        ("of-job/deactivation/quick", "of-job/deactivation/held"),
+        ("of-job/deactivation/quick", "of-job/preemption/quick"),
+        ("of-pod/success/quick", "of-pod/failure/quick"),
+        ("of-pod/failure/held", "of-pod/failure/slow"),
+    ],
+)
+def test_a_run_fills_no_other_cell(run: str, told: str) -> None:
+    history = history_of(SCENARIOS[f"quota/cells/{run}"])
+    assert [bool(entry) for _, entry in entries(history)] == [True]
+    header = msgspec.structs.replace(history.header, scenario=f"quota/cells/{told}")
+    other = History(header, history.entries)
+    assert [entry for _, entry in entries(other)] == [""]
+
+
+def test_the_table_counts_what_is_blank() -> None:
+    lines = list(table_lines([history_of(SCENARIOS["quota/cells/of-pod/preemption/slow"])]))
+    possible = sum(not why_impossible(cell) for cell in all_cells())
+    assert lines[-1] == f"720 cells: 1 run, {720 - possible} impossible, {possible - 1} blank"
