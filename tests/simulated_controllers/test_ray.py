@@ -139,3 +139,19 @@ def test_the_definitions_ask_for_what_the_controllers_read(lab: Lab, kind: str) 
     with pytest.raises(ApiError, match="Required value") as refusal:
         lab.create(made(kind, {}))
     assert refusal.value.code == 422
+
+
+@pytest.mark.parametrize(
+    "obj",
+    [
+        made("RayCluster", {}),
+        made("RayCluster", {"headGroupSpec": {"template": template()}, "workerGroupSpecs": [{}]}),
+        made("RayJob", {}),
+        made("RayJob", {"rayClusterSpec": {}}),
+    ],
+)
+def test_what_is_incomplete_is_borne_where_no_definition_refuses_it(obj: Object) -> None:
+    lab = Lab()
+    lab.create(obj)
+    lab.run(5)
+    assert state(lab) in ("", "ready")

@@ -51,9 +51,13 @@ def _job_set(*jobs: dict[str, Any]) -> dict[str, Any]:
     return _custom("jobset.x-k8s.io/v1alpha2", "JobSet", {"replicatedJobs": list(jobs)})
 
 
+_BY_OTHERS: Final = {"managedBy": "kueue.x-k8s.io/multikueue"}
+"""The scenarios make the pods: the operator of Ray is not to."""
+
+
 def _ray_cluster(*groups: dict[str, Any]) -> dict[str, Any]:
     workers = [{**group, "template": _template()} for group in groups]
-    spec: dict[str, Any] = {"headGroupSpec": {"template": _template()}}
+    spec: dict[str, Any] = {**_BY_OTHERS, "headGroupSpec": {"template": _template()}}
     return {**spec, "workerGroupSpecs": workers} if workers else spec
 
 
@@ -91,7 +95,7 @@ SHAPES: Final = {
         {"spec.headGroupSpec.template": 1, "spec.workerGroupSpecs.0.template": 4},
     ),
     "ray-job": Shape(
-        _custom("ray.io/v1", "RayJob", {"rayClusterSpec": TWO_GROUPS}),
+        _custom("ray.io/v1", "RayJob", {**_BY_OTHERS, "rayClusterSpec": TWO_GROUPS}),
         {
             "spec.rayClusterSpec.headGroupSpec.template": 1,
             "spec.rayClusterSpec.workerGroupSpecs.0.template": 2,
