@@ -65,3 +65,13 @@ def test_values_of_the_wrong_type_are_left_to_other_checks() -> None:
     assert obj == {"spec": {"template": "none", "podFailurePolicy": {"rules": {"a": 1}}}}
     drop_unknown(obj, PRIORITY_CLASS)
     assert obj == {}
+
+
+def test_a_field_that_is_null_is_absent(cluster: Cluster) -> None:
+    """Clients in Go write `creationTimestamp: null` into templates, and webhooks answer with it."""
+    metadata = {"creationTimestamp": None, "labels": {"a": "b"}}
+    spec = {"containers": [{"name": "m", "image": "i", "command": None}], "restartPolicy": "Never"}
+    created = cluster.create(job(template={"metadata": metadata, "spec": spec}), JOB)
+    template = created["spec"]["template"]
+    assert "creationTimestamp" not in template["metadata"]
+    assert "command" not in template["spec"]["containers"][0]
