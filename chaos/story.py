@@ -15,8 +15,8 @@ from vocabulary.durations import format_duration
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """The entry of a history that contradicts a claim; where an act is missing, the last one that
-    called for it."""
+    """An entry that shows the violation of a claim: the one that contradicts it, or, where an act
+    is missing, one that called for it."""
 
     at: Span
     """When, in whole seconds."""

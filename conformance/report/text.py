@@ -90,14 +90,19 @@ def evidence_lines(run: RunResult, violations: Iterable[Violation]) -> list[str]
 def decisive_step(run: RunResult, verdict: Verdict) -> Step | None:
     """The entry that contradicts a claim first; where an act is missing, the last entry that called
     for it. None if nothing does."""
+    shown = contradicting_steps(run, verdict)
+    acts = [step for step in shown if isinstance(step.entry, Write)]
+    return next(reversed(acts or shown), None)
+
+
+def contradicting_steps(run: RunResult, verdict: Verdict) -> list[Step]:
+    """The entries that show the first violation of a claim, up to the one that contradicts it."""
     first = min(verdict.violations, key=lambda each: each.at, default=None)
     if first is None:
-        return None
+        return []
     steps = with_previous(run.entries)
-    shown = sorted({n for n in (first.at, *first.evidence) if n < len(steps)})
-    acts = [n for n in shown if isinstance(steps[n].entry, Write)]
-    at = first.at if first.at in acts else max(acts, default=first.at)
-    return steps[at] if at < len(steps) else None
+    found = {n for n in (first.at, *first.evidence) if n <= first.at and n < len(steps)}
+    return [steps[n] for n in sorted(found)]
 
 
 def event_line(step: Step) -> str:

@@ -8,6 +8,7 @@ import msgspec
 
 from conformance.report.build import build_report
 from conformance.report.folder import write_folder
+from conformance.report.pages.index_page import index_page
 from conformance.report.run_result import RunResult, SuiteResult
 from tests.report.sample_claims import CLAIMS
 from tests.report.sample_run import failing_run, passing_run, sample_suite
@@ -61,3 +62,20 @@ def test_crash_points_that_nobody_asked_for_are_no_result(tmp_path: Path) -> Non
     without = msgspec.structs.replace(sample_suite(), crash_points=(0, 0))
     index = index_of(without, tmp_path / "without")
     assert "no crash points were asked for" in index and "0/0" not in index
+
+
+def test_the_tables_of_suites_stand_below_the_claims() -> None:
+    report = build_report(sample_suite(), CLAIMS, version="0", git_commit="", date="")
+    page = index_page(report, CLAIMS, {}, [("toy", "a row\n<b>another</b>")])
+    assert "<pre>a row\n&lt;b&gt;another&lt;/b&gt;</pre>" in page
+
+
+def test_editions_share_a_tile_and_outcomes_have_the_terminals_words() -> None:
+    report = build_report(sample_suite(), CLAIMS, version="0", git_commit="", date="")
+    editions = {"jobset": "kep", "quota": "strict"}
+    suite = msgspec.structs.replace(report.suite, editions=editions)
+    page = index_page(msgspec.structs.replace(report, suite=suite), CLAIMS, {})
+    assert page.count("<dt>Edition</dt>") == 1
+    assert "<dd>jobset kep, quota strict</dd>" in page
+    for outcome in ("failed", "inconclusive", "passed", "skipped"):
+        assert f"</b><span>{outcome}</span>" in page

@@ -76,7 +76,7 @@ def test_queues_of_a_cohort_show_what_all_of_it_holds() -> None:
 def test_the_page_has_a_table_of_the_queue_at_the_contradiction(early: RunResult) -> None:
     failed = next(each for each in early.verdicts if each.claim == "QL-003")
     (sheet,) = sheets_at(early.header, early.entries, failed.violations[0].at)
-    assert sheet.title == "Queue run-main at t=43.056s"
+    assert sheet.title.startswith("Queue run-main at t=43.")
     assert sheet.lines == ["cpu: 1 nominal, 0 reserved, 1 used (1 more than reserved)"]
     states = [(row[1], row[2], row[3]) for row in sheet.rows]
     assert states == [("deactivated", "", "1 cpu"), ("waits, 1 of 1", "", "")]
@@ -97,3 +97,11 @@ def test_the_table_of_cells_is_of_undisturbed_runs_of_its_suite() -> None:
     ((name, text),) = tables_of([cell, run_of("kueue/requeuing/others-run-meanwhile", "reference")])
     assert name == "quota"
     assert "deactivation" in text and "edition strict" in text
+
+
+def test_of_too_many_workloads_no_place_is_worked_out(
+    early: RunResult, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conformance.suites.kueue.lanes.MAX_WORKLOADS", 1)
+    monkeypatch.setattr("conformance.suites.quota.lanes.MAX_WORKLOADS", 1)
+    assert [*lanes(early, QUEUE)] == ["2 Workloads", "Active"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from conformance.history import History, Track
 from conformance.history.lanes import Lane, State, Tone
@@ -10,13 +11,20 @@ from conformance.suites.kueue.api import CLUSTER_QUEUE, WORKLOAD
 from conformance.suites.kueue.view import KueueHistory, Snapshot, WorkloadRun
 from vocabulary.clock import MILLISECOND, format_seconds
 
+MAX_WORKLOADS: Final = 100
+"""Of more, places in queues are not worked out: that takes their square."""
+
 
 def lanes(history: History, track: Track) -> Iterator[Lane]:
     """The lanes of one Workload or ClusterQueue; none of the other kinds."""
-    if track.kind == str(CLUSTER_QUEUE):
-        yield _queue_lane(history.seen_by(KueueHistory), track)
-    elif track.kind == str(WORKLOAD):
-        view = history.seen_by(KueueHistory)
+    if track.kind not in (str(CLUSTER_QUEUE), str(WORKLOAD)):
+        return
+    view = history.seen_by(KueueHistory)
+    if len(view.subjects) > MAX_WORKLOADS:
+        yield Lane(f"{len(view.subjects)} Workloads", [])
+    elif track.kind == str(CLUSTER_QUEUE):
+        yield _queue_lane(view, track)
+    else:
         run = next(each for each in view.subjects if each.track is track)
         yield _turn_lane(view, run)
         yield from _timer_lane(run)

@@ -9,7 +9,7 @@ from typing import Final
 from conformance.history import History, Track
 from conformance.history.lanes import Lane, Sheet, State, Tone, bar_height
 from conformance.suites.kueue.api import CLUSTER_QUEUE
-from conformance.suites.kueue.lanes import line_of, turn_of
+from conformance.suites.kueue.lanes import MAX_WORKLOADS, line_of, turn_of
 from conformance.suites.kueue.view.amounts import Usage
 from conformance.suites.quota.view import Holding, Loss, QuotaHistory
 from vocabulary.clock import MILLISECOND, Micros, format_seconds
@@ -24,6 +24,8 @@ def lanes(history: History, track: Track) -> Iterator[Lane]:
     if track.kind != str(CLUSTER_QUEUE):
         return
     view = history.seen_by(QuotaHistory)
+    if len(view.subjects) > MAX_WORKLOADS:
+        return
     last = next((each.n for each in reversed(track.versions)), track.created.n)
     cohort = _cohort(view, track.name, last)
     for resource in _resources(view, track.name, last):

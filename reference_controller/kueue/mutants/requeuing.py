@@ -117,7 +117,10 @@ def recovery_has_the_first_timeout(
 
 
 @MUTANTS.mutant(
-    Rules.ready_by_us, "It grants a start after a requeue the recoveryTimeout alone.", "KQ-009"
+    Rules.ready_by_us,
+    "It grants a start after a requeue the recoveryTimeout alone.",
+    "QL-012",
+    "KQ-009",
 )
 def starts_are_recoveries(self: Rules, workload: Workload, wait: WaitForPodsReady) -> Micros | None:
     if not (workload.times_requeued and wait.recovery_timeout_us):

@@ -68,7 +68,7 @@ def job_set_runs_again_what_was_done(world: World) -> None:
 
 
 @scenario(
-    arms=["KQ-009", "KQ-043"],
+    arms=["KQ-009", "KQ-043", "QL-012"],
     kills="starts-are-recoveries",
     roles=("kueue", "jobset"),
     config={"kueue": {"waitForPodsReady": {"recoveryTimeout": "2m"}}},
