@@ -75,6 +75,8 @@ class Books:
         """The ClusterQueues of which quota came back since the last scheduling cycle."""
         self.is_outdated = False
         """True if a queue, a flavor or a namespace has changed since the last scheduling pass."""
+        self.in_doubt: dict[Key, None] = {}
+        """Those that are stored in a later state, as far as the answer to a write tells."""
         self.not_ready: dict[Key, None] = {}
         """Those that are admitted, and whose pods are not ready."""
 
@@ -184,14 +186,13 @@ class Books:
         """The LocalQueues that some wait in, or did."""
         return set(self._lines)
 
-    def is_candidate(self, uid: str) -> bool:
-        """True if the Workload of that uid waits, and was not set aside."""
+    def candidate(self, uid: str) -> Workload | None:
+        """The Workload of that uid, if it waits and was not set aside."""
         key = self._waiting_uids.get(uid)
         if key is None:
-            return False
-        queue, _ = self._places[key]
-        line = self._line(queue)
-        return not (key in line.aside or key in line.asleep)
+            return None
+        line = self._line(self._places[key][0])
+        return None if key in line.aside or key in line.asleep else self._known[key]
 
     def pending(self, queue: Key) -> tuple[int, int, int]:
         """How many wait in a LocalQueue: to be looked at, set aside, and in their back-off."""

@@ -109,7 +109,8 @@ class Chooser:
             for each, value in of_group.items():
                 what = FlavorResource(flavor, each)
                 chosen[each] = flavor
-                assignment.usage[what] = assignment.usage.get(what, 0) + value
+                if self.rules.is_counted(value):
+                    assignment.usage[what] = assignment.usage.get(what, 0) + value
         return chosen
 
     def _flavor(
@@ -153,6 +154,7 @@ class Chooser:
         wanted = {
             (what := FlavorResource(flavor, name)): assignment.usage.get(what, 0) + value
             for name, value in asked.items()
+            if self.rules.is_counted(value)
         }
         lacking = ""
         for what, value in wanted.items():

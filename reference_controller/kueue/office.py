@@ -66,6 +66,8 @@ class Office:
         if not self.config.manages_unqueued:
             return False
         found = yield from read(NAMESPACE, "", namespace, live=False)
+        if found is None:
+            found = yield from read(NAMESPACE, "", namespace, live=True)
         return self.rules.waits_unqueued(self.config.manages(labels_of(found or {})))
 
     def has_job(self, workload: Workload) -> Generator[Request, Any, bool]:
@@ -74,6 +76,9 @@ class Office:
         if kind is None:
             return JOB_UID not in labels_of(workload.object)
         owner = controller_of(workload.object) or {}
-        found = yield from read(kind, workload.key.namespace, str(owner["name"]), live=False)
-        stands = found is not None and uid_of(found) == workload.owner_uid
+        for live in (False, True):  # the cache may be behind
+            found = yield from read(kind, workload.key.namespace, str(owner["name"]), live=live)
+            stands = found is not None and uid_of(found) == workload.owner_uid
+            if stands:
+                break
         return self.rules.may_reserve(stands and not is_terminating(found or {}))

@@ -30,6 +30,7 @@ from reference_controller.kueue.rules import Rules
 from reference_controller.kueue.workload import Usage, Workload
 from reference_controller.runtime.controller import Key, key_of
 from reference_controller.shared.conditions import with_condition
+from reference_controller.shared.reading import read
 from vocabulary.clock import Micros
 from vocabulary.errors import ApiError
 from vocabulary.kinds import LIMIT_RANGE, NAMESPACE, RUNTIME_CLASS, Kind
@@ -116,7 +117,7 @@ class Scheduler:
 
     def reconcile(self, key: Key, now_us: Micros) -> Reconcile:
         del key, now_us
-        if self._books.is_outdated:
+        if self._books.is_outdated and self._rules.looks_again():
             self._books.revive()
         cluster = yield from self._cluster()
         run = _Run(cluster, self._office, self._clock)
@@ -203,6 +204,7 @@ class _Run:
         for queue, why in self.cluster.shut.items():
             yield from self._shut(queue, why)
         while True:
+            yield from self._resolve()
             self.books.wake(self.clock())
             self._revive()
             wait = self.config.wait_for_pods_ready
@@ -220,7 +222,7 @@ class _Run:
                 is_left = head.workload.key in self.passed
                 if is_left and self.rules.blocks_queue(of.is_strict, False):
                     self.blocked.add(of.name)
-                if self.rules.is_blocked(blocks, len(self.books.not_ready)):
+                if self.books.in_doubt or self.rules.is_blocked(blocks, len(self.books.not_ready)):
                     break
         if self.refused is not None:
             raise self.refused  # and have it tried again later
@@ -236,6 +238,17 @@ class _Run:
             self.passed.add(workload.key)
             if not error.is_not_found:  # of one that is gone an event comes
                 self.refused = error
+            if self.rules.is_in_doubt(error.is_conflict or error.is_retriable):
+                self.books.in_doubt[workload.key] = None
+
+    def _resolve(self) -> Generator[Request, Any, None]:
+        """Read those of which a write may have been stored, or another one: who holds quota has to
+        be known before any is given."""
+        for key in tuple(self.books.in_doubt):
+            found = yield from read(WORKLOAD, key.namespace, key.name, live=True)
+            if found is not None:
+                self.books.take(Workload(found))
+            del self.books.in_doubt[key]
 
     def _shut(self, queue: Key, why: str) -> Generator[Request, Any, None]:
         """Say to all in a LocalQueue why they wait."""
@@ -247,7 +260,7 @@ class _Run:
 
     def _set_aside(self, workload: Workload, why: str) -> Generator[Request, Any, None]:
         yield from self._say_why(workload, why)
-        if self.books.is_candidate(workload.uid):
+        if self.books.candidate(workload.uid):
             self.books.set_aside(workload.key)
         if self.yielding:
             self.passed -= self.yielding
@@ -346,11 +359,15 @@ class _Run:
             quotas.hold(queue.name, head.assignment.usage)
 
     def _preemptor_waits(self, workload: Workload) -> bool:
-        """True if a Workload was preempted for one that is still to be looked at."""
+        """True if a Workload was preempted for one that is still to be looked at, and has not got
+        that quota since; else two that have preempted each other would wait for each other."""
         found = condition(workload.object, Condition.PREEMPTED)
         if found is None or found["status"] != "True":
             return False
-        return self.books.is_candidate(_uid_in(str(found.get("message", ""))))
+        preemptor = self.books.candidate(_uid_in(str(found.get("message", ""))))
+        return preemptor is not None and self.rules.is_owed(
+            workload.since_us(Condition.PREEMPTED), preemptor.since_us(Condition.EVICTED)
+        )
 
     def _refuse(self, head: _Head, queue: ClusterQueue) -> Generator[Request, Any, None]:
         """Say why it waits; the next one of its queue may pass it, unless the queue is strict."""

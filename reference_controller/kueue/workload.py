@@ -145,7 +145,7 @@ class Workload:
             flavors, assigned = each.get("flavors", {}), int(each.get("count", 1))
             needed = min(self.needed.get(each["name"], assigned), assigned)
             for resource, quantity in (each.get("resourceUsage") or {}).items():
-                if resource in flavors:
+                if resource in flavors and amount(quantity):
                     what = FlavorResource(flavors[resource], resource)
                     of_needed = amount(quantity) * needed // max(1, assigned)
                     total[what] = total.get(what, 0) + of_needed

@@ -108,8 +108,18 @@ class _Judge:
         return self._rules.asks_for_all(self._seen.integration.may_restart(self._seen.job))
 
     def _reactivate(self) -> None:
-        """Let one that was activated again begin anew, where the limit had deactivated it."""
-        if self._rules.resets_requeue_state(self._workload):
+        """Let one that was activated again begin anew, where the limit had deactivated it. One that
+        lost its quota before the limit could deactivate it is still to be deactivated."""
+        workload, why = self._workload, self._rules.why_inactive()
+        if (
+            workload.is_(Condition.DEACTIVATION_TARGET)
+            and workload.reason(Condition.EVICTED) != why
+        ):
+            if workload.is_active:
+                self._next.deactivates = True
+            else:
+                self._evict(why, "The workload is deactivated")
+        elif self._rules.resets_requeue_state(workload):
             self._next.status.pop("requeueState", None)
             self._set(Condition.DEACTIVATION_TARGET, False, "Reactivated", "It was activated again")
 

@@ -42,8 +42,6 @@ class WorkloadState(ObjectState):
     are_pods_ready = condition("PodsReady")
     is_evicted = condition("Evicted")
     why_evicted = Field(lambda workload: _reason(workload, "Evicted"))
-    is_preempted = condition("Preempted")
-    why_preempted = Field(lambda workload: _reason(workload, "Preempted"))
     is_finished = condition("Finished")
     is_active = Field(lambda workload: get_path(workload, "spec.active") is not False)
     priority = number("spec.priority")

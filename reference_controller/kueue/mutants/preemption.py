@@ -63,6 +63,11 @@ def victims_come_back_first(self: Rules, preemptor_waits: bool) -> bool:
     return False
 
 
+@MUTANTS.mutant(Rules.is_owed, "Two that have preempted each other wait for each other.", "KQ-105")
+def debts_are_never_paid(self: Rules, preempted_us: Micros, evicted_us: Micros) -> bool:
+    return True
+
+
 @MUTANTS.mutant(
     Rules.may_stay, "It preempts all candidates up to the last that it needs.", "KQ-055"
 )
@@ -75,6 +80,15 @@ def high_ones_lose_first(
     self: Rules, is_leaving: bool, is_own: bool, priority: int, reserved_at_us: Micros, uid: str
 ) -> tuple[object, ...]:
     return not is_leaving, is_own, -priority, -reserved_at_us, uid
+
+
+@MUTANTS.mutant(
+    Rules.place_of_victim, "It preempts others though what leaves anyway would do.", "KQ-055"
+)
+def leaving_ones_come_last(
+    self: Rules, is_leaving: bool, is_own: bool, priority: int, reserved_at_us: Micros, uid: str
+) -> tuple[object, ...]:
+    return is_leaving, is_own, priority, -reserved_at_us, uid
 
 
 @MUTANTS.mutant(Rules.place_of_victim, "It preempts those first that got quota first.", "KQ-055")

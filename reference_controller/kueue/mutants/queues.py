@@ -47,3 +47,10 @@ def evictions_are_kept_quiet(self: Rules, type_: str) -> bool:
 @MUTANTS.mutant(Rules.in_use, "Its LocalQueues show the quota of pods that are done.", "QL-011")
 def done_pods_are_in_use(self: Rules, workload: Workload) -> Usage:
     return Workload(with_path(workload.object, "status.reclaimablePods", None)).usage
+
+
+@MUTANTS.mutant(
+    Rules.looks_again, "It does not look again at what a changed queue would admit.", "KQ-105"
+)
+def changed_queues_are_missed(self: Rules) -> bool:
+    return False

@@ -37,6 +37,18 @@ def uncovered_resources_are_free(self: Rules, asked: int) -> bool:
     return False
 
 
+@MUTANTS.mutant(
+    Rules.is_counted, "Where a queue borrows, nothing more is borrowing, too.", "KQ-103"
+)
+def nothing_counts(self: Rules, asked: int) -> bool:
+    return True
+
+
+@MUTANTS.mutant(Rules.is_in_doubt, "It takes a lost answer for a refusal.", "KQ-047")
+def lost_answers_are_refusals(self: Rules, may_be_stored: bool) -> bool:
+    return False
+
+
 @MUTANTS.mutant(Rules.is_usable, "It never borrows.", "KQ-102")
 def nothing_is_borrowed(self: Rules, mode: Mode) -> bool:
     return mode in {Mode.PREEMPT, Mode.FIT}

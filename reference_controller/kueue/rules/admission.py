@@ -21,6 +21,16 @@ class AdmissionRules:
         """True if what the API server adds to the resources of pods is asked for, too."""
         return True
 
+    def is_in_doubt(self, may_be_stored: bool) -> bool:
+        """True if nothing is admitted before the object was read again to which a write failed that
+        may be stored nevertheless, or not."""
+        return may_be_stored
+
+    def looks_again(self) -> bool:
+        """True if those that were set aside are looked at again since a queue, a flavor or a
+        namespace has changed."""
+        return True
+
     def held(self, workload: Workload) -> Usage:
         """The quota that a Workload holds."""
         return workload.usage

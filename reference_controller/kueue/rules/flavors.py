@@ -28,6 +28,10 @@ class FlavorRules:
         """True if a resource that is asked for has to be covered by the queue."""
         return asked > 0
 
+    def is_counted(self, asked: int) -> bool:
+        """True if so much of a resource may be lacking, or borrowed."""
+        return asked > 0
+
     def ends_trial(self, mode: Mode, borrows_at_once: bool, preempts_at_once: bool) -> bool:
         """True if no further flavor is tried after one that could serve so."""
         if mode == Mode.BORROW:

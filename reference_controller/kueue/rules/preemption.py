@@ -56,6 +56,11 @@ class PreemptionRules:
         """True if a preemptor gets its quota only once its victims have given theirs back."""
         return is_pending
 
+    def is_owed(self, preempted_us: Micros, evicted_us: Micros) -> bool:
+        """True if a preemptor has not got the quota that others lost for it at one time: it was not
+        evicted itself after that."""
+        return evicted_us <= preempted_us
+
     def yields(self, preemptor_waits: bool) -> bool:
         """True if one that was preempted gets no quota again yet: its preemptor comes first."""
         return preemptor_waits

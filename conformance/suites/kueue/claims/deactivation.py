@@ -179,7 +179,7 @@ def reactivated_ones_are_requeued(run: WorkloadRun) -> Obligations:
             since=candidate,
             within_us=0,
             happened=run.next(activated, lambda each: each.has_reservation and not each.is_evicted),
-            unless=run.overtaken(candidate),
+            unless=run.queues.passed(run, candidate),
             steps=3,
             evidence=(activated,),
         )

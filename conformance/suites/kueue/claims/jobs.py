@@ -206,8 +206,6 @@ def quota_of_done_pods_is_offered(run: WorkloadRun) -> Obligations:
 def unqueued_jobs_wait(view: KueueHistory) -> Obligations:
     """Where jobs that name no queue are managed, none of their pods MUST be bound before their
     Workload is admitted."""
-    if not view.manages_unqueued:
-        return
     admitted = {
         root.uid: min((each.n for each in run.snapshots if each.is_admitted), default=None)
         for run in view.subjects
@@ -216,6 +214,8 @@ def unqueued_jobs_wait(view: KueueHistory) -> Obligations:
     for kind in FRAMEWORKS:
         for track in view.history.by_kind.get(kind, ()):
             if controller_of(track.first) or QUEUE_LABEL in labels_of(track.first):
+                continue
+            if not view.manages_unqueued(track):
                 continue
             for pod in JobRun(view.history, (track,)).pods:
                 bound = next((v for v in pod.versions if get_path(v.object, "spec.nodeName")), None)

@@ -36,7 +36,7 @@ def _in_order(
             if theirs is None or not concerns(other, theirs, before):
                 continue
             first, mine = other.precedence(theirs), run.precedence(before)
-            if first == mine or not _asks_for_no_more(other, run):
+            if first == mine or not _asks_for_no_more(other, run, admission.n - 1):
                 continue
             if first < mine:
                 yield met(admission)
@@ -55,8 +55,12 @@ def _is_preemptor(run: WorkloadRun) -> bool:
     return any(each.preemptor == run.track.uid for each in run.queues.preempted)
 
 
-def _asks_for_no_more(other: WorkloadRun, run: WorkloadRun) -> bool:
-    if any(value > run.usage.get(name, 0) for name, value in other.usage.items()):
+def _asks_for_no_more(other: WorkloadRun, run: WorkloadRun, n: int) -> bool:
+    """True if one of the two, which have one pod set each, fits wherever the other does."""
+    mine = run.asks(n)
+    if any(value > mine.get(name, 0) for name, value in other.asks(n).items()):
+        return False
+    if (run.pod_sets, other.pod_sets) != (1, 1):
         return False
     keys = ("nodeSelector", "tolerations", "affinity")
     return all(other.pod.get(key) == run.pod.get(key) for key in keys)
@@ -181,7 +185,8 @@ def heads_are_sorted(run: WorkloadRun) -> Obligations:
             continue
         for other in run.queues.heads_beside(run, admission):
             theirs = other.at(admission.n)
-            if theirs is None or other.usage != run.usage or other.pod != run.pod:
+            n = admission.n - 1
+            if theirs is None or other.parts(n) != run.parts(n) or run.pod_sets != 1:
                 continue
             first = (run.queues.needs_none(other, admission.n - 1), *other.precedence(theirs))
             mine = (run.queues.needs_none(run, admission.n - 1), *run.precedence(before))

@@ -136,7 +136,7 @@ def _within(evicted: Snapshot, preemptor: WorkloadRun, *, held_by_peers: bool) -
             <= standing.nominal(queue, what)
             for what, value in placed.items()
         )
-        for placed in standing.placements(queue, preemptor.usage, preemptor.pod)
+        for placed in standing.placements(queue, preemptor.parts(evicted.n))
     )
     if fits:
         yield met(evicted)
@@ -163,8 +163,16 @@ def reclamation_stays_within_nominal(run: WorkloadRun) -> Obligations:
         spec = standing.queues.get(queue)
         if spec is None or spec.borrows or queue == evicted.cluster_queue:
             continue
-        own = [usage_of(each) for each in run.queues.victims_of(preemptor, queue)]
-        placements = standing.placements(queue, preemptor.usage, preemptor.pod)
+        leaving = [each for each in run.queues.leaving(evicted.n) if each.cluster_queue == queue]
+        victims = [
+            each
+            for each in run.queues.victims_of(preemptor, queue)
+            if all(
+                each.object["metadata"]["uid"] != own.object["metadata"]["uid"] for own in leaving
+            )
+        ]
+        own = [usage_of(each) for each in (*leaving, *victims)]
+        placements = standing.placements(queue, preemptor.parts(evicted.n))
         stays = any(
             all(
                 standing.held(queue, what) + value

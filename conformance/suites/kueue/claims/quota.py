@@ -45,9 +45,9 @@ def limits_hold(run: WorkloadRun) -> Obligations:
         queue, standing = str(admission.cluster_queue), run.queues.at(admission.n)
         if queue not in standing.queues or not run.queues.is_steady(seen_us, admission):
             continue
-        used = usage_of(admission)
+        used, asked = usage_of(admission), run.asks(admission.n - 1)
         covered = {resource for _, resource in used}
-        missing = sorted(name for name, value in run.usage.items() if value and name not in covered)
+        missing = sorted(name for name, value in asked.items() if value and name not in covered)
         lacking = [what for what in used if standing.left(queue, what) < 0]
         if not missing and not lacking:
             yield met(admission)
@@ -132,17 +132,18 @@ def _first_flavor(run: WorkloadRun, admission: Snapshot) -> Obligations:
     timing, queue = run.operator.timing, str(admission.cluster_queue)
     since_us = timing.seen_us(admission.t)
     spec = run.queues.spec(queue, admission.n)
-    if spec is None or run.pod_sets != 1 or not run.queues.is_steady(since_us, admission):
+    if spec is None or not run.queues.is_steady(since_us, admission):
         return
     if all(len(group.flavors) < 2 for group in spec.groups):
         return
     before = run.queues.at(admission.n - 1)
-    used = usage_of(admission)
-    for group in spec.groups:
-        got = sorted({flavor for flavor, name in used if name in group.resources})
+    parts = zip(run.parts(admission.n - 1), admission.assignments, strict=False)
+    for part, assignment, group in ((*each, group) for each in parts for group in spec.groups):
+        flavors = assignment.get("flavors") or {}
+        got = sorted({flavors[name] for name in group.resources if name in flavors})
         if not got:
             continue
-        suiting = before.suiting(group, run.pod)
+        suiting = before.suiting(group, part.pod)
         if len(got) > 1 or got[0] not in suiting:
             yield violated(
                 admission,
@@ -150,7 +151,10 @@ def _first_flavor(run: WorkloadRun, admission: Snapshot) -> Obligations:
                 f"{', '.join(group.resources)}; its pods match {', '.join(suiting) or 'none'}.",
             )
             continue
-        asked = {name: value for name, value in run.usage.items() if name in group.resources}
+        if run.pod_sets > 1:  # what is left for one depends on the others
+            yield met(admission)
+            continue
+        asked = {name: value for name, value in part.asked.items() if name in group.resources}
         earlier = suiting[: suiting.index(got[0])]
         better = next(
             (each for each in earlier if _was_free(run, queue, (each, got[0]), asked, admission)),
@@ -180,11 +184,12 @@ def _was_free(
 ) -> bool:
     """True if it fitted in a flavor whenever it did in the one that it got."""
     free, got = ({(flavor, name): value for name, value in asked.items()} for flavor in flavors)
-    return all(
-        _takes(standing, queue, free)
+    looked_at = [
+        standing
         for standing in run.queues.standings_before(run, admission)
         if queue in standing.queues and standing.fits(queue, got)
-    )
+    ]
+    return bool(looked_at) and all(_takes(standing, queue, free) for standing in looked_at)
 
 
 def _is_better(
@@ -196,12 +201,16 @@ def _is_better(
     """True if it had to borrow in the flavor that it got, and not in another one."""
     queue = str(admission.cluster_queue)
     better, got = ({(flavor, name): value for name, value in asked.items()} for flavor in flavors)
-    return all(
+    looked_at = [
+        standing
+        for standing in run.queues.standings_before(run, admission)
+        if queue in standing.queues
+    ]
+    return bool(looked_at) and all(
         standing.fits(queue, better)
         and standing.is_within_nominal(queue, better)
         and not standing.is_within_nominal(queue, got)
-        for standing in run.queues.standings_before(run, admission)
-        if queue in standing.queues
+        for standing in looked_at
     )
 
 
@@ -218,19 +227,21 @@ def _takes(standing: Standing, queue: str, placed: dict[tuple[str, str], Fractio
     armed_by="Workload that fits and is the first of its cohort",
 )
 def what_fits_is_admitted(run: WorkloadRun) -> Obligations:
-    """A Workload that fits into the quota of its queue MUST be admitted if no other one of its
-    cohort waits, whatever room nodes have."""
-    created = run.snapshots[0]
-    candidate = run.queues.first_from(run, created)
-    if candidate is not None and candidate.t == created.t:
+    """A Workload that fits into the quota of its queue MUST be admitted if it is the first of its
+    cohort, be it that it becomes that later, whatever room nodes have."""
+    created = run.track.created.n
+    for candidate in run.queues.turns(run):
+        state, freed = run.at(candidate.n), run.queues.freed_at(run, candidate)
+        is_back = state is not None and created < state.n == candidate.n
+        is_freed = freed is not None and freed.n == candidate.n
         yield eventually(
             run,
             "its admission",
             since=candidate,
             within_us=0,
-            happened=run.next(created, lambda each: each.has_reservation),
-            unless=run.overtaken(candidate),
-            steps=2,
+            happened=run.next(candidate, lambda each: each.has_reservation),
+            unless=run.queues.passed(run, candidate),
+            steps=3 if is_back or is_freed else 2,
         )
 
 

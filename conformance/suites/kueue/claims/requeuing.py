@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from conformance.history.tracks import Instant
 from conformance.norm import Obligations, eventually, met, undecided, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import span, when
+from conformance.suites.kueue.api import KEP
 from conformance.suites.kueue.decisions import (
     ALWAYS_BACKS_OFF,
     EVERY_BACK_OFF_ENDS,
@@ -14,7 +14,7 @@ from conformance.suites.kueue.decisions import (
 from conformance.suites.kueue.judging import claim
 from conformance.suites.kueue.sources import config, evaluation, mechanism, workload
 from conformance.suites.kueue.view import WorkloadRun
-from vocabulary.clock import SECOND, Micros
+from vocabulary.clock import SECOND
 
 _EVICTED = "eviction because pods were not ready in time"
 
@@ -39,9 +39,11 @@ def each_timeout_counts(run: WorkloadRun) -> Obligations:
 @claim("KQ-010", workload(1), level=Level.DERIVED, armed_by="change of a requeue count")
 def only_timeouts_count(run: WorkloadRun) -> Obligations:
     """`status.requeueState.count` MUST NOT change except by an eviction because pods were not ready
-    in time, or by a reset."""
+    in time, or by a reset once it was deactivated."""
     for before, after in run.changes:
-        if before.count == after.count or after.requeue_state is None:
+        was_active = all(each.is_active for each in run.snapshots if each.n <= after.n)
+        is_reset = after.requeue_state is None and not (run.edition == KEP and was_active)
+        if before.count == after.count or is_reset:
             continue
         if after.is_timed_out and not before.is_timed_out:
             yield met(after)
@@ -69,7 +71,7 @@ def back_off_follows_the_formula(run: WorkloadRun) -> Obligations:
             continue
         shortest_us, longest_us = run.back_off.span_us(state.count)
         stamped_us = run.operator.timing.stamped_us(state.t)
-        waited_us = _at(run, state.requeue_at_us)
+        waited_us = run.on_its_clock(state.requeue_at_us)
         if stamped_us + shortest_us - resolution_us <= waited_us <= state.t + longest_us:
             yield met(state)
         else:
@@ -79,11 +81,6 @@ def back_off_follows_the_formula(run: WorkloadRun) -> Obligations:
                 f"{span(waited_us - state.t)} after its eviction; the formula gives "
                 f"{span(shortest_us)}.",
             )
-
-
-def _at(run: WorkloadRun, api_us: Micros) -> Micros:
-    """A time of the API on the history's clock."""
-    return api_us - run.history.header.began_us
 
 
 @claim(
@@ -100,7 +97,7 @@ def others_have_a_chance(run: WorkloadRun) -> Obligations:
             released = other.next(state, lambda each: not each.has_reservation)
             if released is None or state.requeue_at_us is None:
                 continue
-            end_us = _at(run, state.requeue_at_us)
+            end_us = run.on_its_clock(state.requeue_at_us)
             candidate = run.queues.first_from(run, released)
             if candidate is None or candidate.t >= end_us:
                 continue
@@ -110,7 +107,7 @@ def others_have_a_chance(run: WorkloadRun) -> Obligations:
                 since=candidate,
                 within_us=0,
                 happened=run.next(candidate, lambda each: each.has_reservation),
-                unless=run.overtaken(candidate),
+                unless=run.queues.passed(run, candidate),
                 steps=2,
                 evidence=(state,),
             )
@@ -126,7 +123,7 @@ def no_admission_before_requeue_at(run: WorkloadRun) -> Obligations:
         if again.requeue_state is None:
             yield undecided(again, "its requeueState was reset")
             continue
-        earliest_us = _at(run, state.requeue_at_us) - run.operator.timing.slack_us
+        earliest_us = run.on_its_clock(state.requeue_at_us) - run.operator.timing.slack_us
         if again.t >= earliest_us:
             yield met(state, again)
         else:
@@ -155,7 +152,7 @@ def back_off_ends(run: WorkloadRun) -> Obligations:
         if released is None:
             yield undecided(state, f"{run} has not given its quota back")
             continue
-        due = Instant(released.n, max(released.t, _at(run, state.requeue_at_us)))
+        due = run.queues.instant(run.on_its_clock(state.requeue_at_us), released)
         candidate = run.queues.first_from(run, due)
         if candidate is None:
             yield undecided(state, f"{run} did not fit, or was not the first of its queue")
@@ -166,7 +163,7 @@ def back_off_ends(run: WorkloadRun) -> Obligations:
             since=candidate,
             within_us=0,
             happened=run.next(state, lambda each: each.has_reservation and not each.is_evicted),
-            unless=run.overtaken(candidate),
+            unless=run.queues.passed(run, candidate),
             steps=2,
             evidence=(state,),
         )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.scenario_type import scenario
-from conformance.suites.kueue.handle import QueuedJob, priority_class, queue
+from conformance.suites.kueue.api import LOCAL_QUEUE
+from conformance.suites.kueue.handle import QueuedJob, priority_class, queue, stop
 from conformance.world import World
 from vocabulary.clock import MINUTE, SECOND
 
@@ -210,3 +211,48 @@ def candidates_have_an_order(world: World, by_priority: bool) -> None:
     first = QueuedJob.of(world, "first", RUNS, priority=high)
     world.until(first.is_finished())
     world.wait(MINUTE)
+
+
+@scenario(arms=["KQ-105"], kills="debts-are-never-paid")
+def two_preempt_each_other(world: World) -> None:
+    """Of two Jobs that have preempted each other the one that fits is admitted."""
+    high = priority_class(world, "high", 10)
+    for name in ("main", "other"):
+        queue(world, name, quota={"cpu": "2"}, cohort="all", preemption=RECLAIMS)
+    ends = QueuedJob.of(world, "ends", "run 3m", queue="other", cpu=2, priority=high)
+    world.until(ends.is_ready())
+    one = QueuedJob.of(world, "one", LONG, queue="other", cpu=2)
+    world.until(one.is_ready())
+    world.wait(5 * SECOND)
+    two = QueuedJob.of(world, "two", LONG, cpu=2)
+    world.until(two.is_ready())
+    stop(world, LOCAL_QUEUE, "other", "Hold")
+    world.until(ends.is_finished())
+    borrows = QueuedJob.of(world, "borrows", "run 30m", cpu=2, priority=high)
+    world.until(borrows.is_ready())
+    stop(world, LOCAL_QUEUE, "other", "None")
+    world.until(two.has_released())
+    world.until(one.is_ready())
+
+
+@scenario(
+    arms=["KQ-055", "KQ-116"],
+    kills="leaving-ones-come-last",
+    config=holds_until_terminal(),
+    cases={"enough": True, "half": False},
+)
+def what_leaves_is_counted(world: World, is_enough: bool) -> None:
+    """A Job needs no victims, or fewer, where others are about to give quota back anyway."""
+    for name in ("main", "other"):
+        queue(world, name, quota={"cpu": "4"}, cohort="all", preemption=RECLAIMS)
+    of = "other" if is_enough else "main"
+    leaves = QueuedJob.of(world, "leaves", "run forever, stop 2m", queue=of, cpu=2)
+    world.until(leaves.is_ready())
+    for n in range(2 if is_enough else 3):
+        world.wait(2 * SECOND)
+        borrows = QueuedJob.of(world, f"borrows-{n}", LONG, queue="other", cpu=2)
+        world.until(borrows.is_ready())
+    leaves.activate(False)
+    world.wait(10 * SECOND)
+    needs = QueuedJob.of(world, "needs", RUNS, cpu=4)
+    world.until(needs.is_finished())

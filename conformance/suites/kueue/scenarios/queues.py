@@ -39,6 +39,19 @@ def queue_holds(world: World, cluster: bool) -> None:
     world.until(waits.is_finished())
 
 
+@scenario(arms=["KQ-105"], kills="changed-queues-are-missed")
+def queue_is_resumed(world: World) -> None:
+    """A Job that waits is admitted once its queue goes on, though nothing else happens."""
+    queue(world)
+    stop(world, LOCAL_QUEUE, "main", "Hold")
+    world.wait(5 * SECOND)
+    its = QueuedJob.of(world, "its", RUNS)
+    world.until(its.waits())
+    world.wait(10 * SECOND)
+    stop(world, LOCAL_QUEUE, "main", "None")
+    world.until(its.is_finished())
+
+
 @scenario(
     arms=["KQ-044", "KQ-050"],
     kills="queues-are-not-drained",

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from chaos.faults import LabelNode
+from chaos.choice import PodChoice
+from chaos.fault import Fault
+from chaos.faults import ApiErrors, DelayWatch, KillPod, LabelNode, LoseReply
+from conformance.handle import Condition
 from conformance.scenario_type import scenario
-from conformance.suites.kueue.handle import QueuedJob, flavor, queue
+from conformance.suites.kueue.handle import QueuedJob, QueuedJobSet, flavor, job, job_set, queue
 from conformance.suites.kueue.scenarios.requeuing import NEVER_READY, requeues
 from conformance.world import World
 from vocabulary.clock import SECOND
+from vocabulary.objects import name_of, with_path
 
 RUNS = "run 1m"
 LONG = "run 20m"
 ZONE = "example.com/zone"
+_WORKLOADS = "kueue.x-k8s.io/v1beta1/Workload"
 
 
 @scenario(arms=["KQ-047", "KQ-102"], kills="nothing-is-borrowed")
@@ -125,13 +131,104 @@ def first_flavor_becomes_free(world: World) -> None:
     its.delete()
 
 
-@scenario(arms=["KQ-068"], kills="flavors-place-nothing")
-def pods_go_where_their_quota_is(world: World) -> None:
-    """Each of two Jobs runs on the node of its flavor."""
+def zones(world: World) -> None:
+    """Nodes of two zones, with a flavor each."""
     for node, zone in zip(world.nodes, ("a", "b"), strict=True):
         world.inject(LabelNode(node=node, key=ZONE, value=zone))
         flavor(world, f"f-{zone}", nodeLabels={ZONE: zone})
+
+
+@scenario(arms=["KQ-068"], kills="flavors-place-nothing")
+def pods_go_where_their_quota_is(world: World) -> None:
+    """Each of two Jobs runs on the node of its flavor."""
+    zones(world)
     queue(world, flavors=("f-a", "f-b"))
     jobs = [QueuedJob.of(world, name, "run 20s") for name in ("one", "two")]
     for its in jobs:
         world.until(its.is_finished())
+
+
+@scenario(arms=["KQ-103"], kills="nothing-counts")
+def none_of_a_resource(world: World) -> None:
+    """A Job that asks for none of a resource, of which its queue has borrowed, gets its nominal
+    quota of another one back."""
+    policies = {"reclaimWithinCohort": "Any"}
+    for name in ("main", "other", "slack"):
+        amounts = {"cpu": "4", "memory": "2Gi"}
+        queue(world, name, quota=amounts, cohort="all", preemption=policies)
+    for name, of, asked in (
+        ("early", "main", {"cpu": "1", "memory": "4Gi"}),
+        ("first", "other", {"cpu": "4"}),
+        ("borrows", "other", {"cpu": "6"}),
+    ):
+        world.until(QueuedJob.of(world, name, LONG, queue=of, requests=asked).is_ready())
+    its = QueuedJob.of(world, "its", RUNS, requests={"cpu": "2", "memory": "0"})
+    world.until(its.is_finished())
+
+
+@scenario(
+    arms=["KQ-047", "KQ-110"],
+    kills="lost-answers-are-refusals",
+    cases={
+        "lost": LoseReply(verb=("update",), kind=_WORKLOADS),
+        "refused": ApiErrors(verb=("update",), kind=_WORKLOADS, code=500, times=2),
+        "late": DelayWatch(kind=_WORKLOADS, by=10 * SECOND),
+    },
+)
+def answers_fail(world: World, fault: Fault) -> None:
+    """Quota is given once, though the answer to an admission or the news of it are lost or late."""
+    queue(world)
+    first = QueuedJob.of(world, "first", RUNS)
+    world.until(first.is_ready())
+    second = QueuedJob.of(world, "second", RUNS)
+    world.wait(2 * SECOND)
+    third = QueuedJob.of(world, "third", RUNS)
+    world.until(second.waits() & third.waits())
+    world.wait(5 * SECOND)
+    if isinstance(fault, LoseReply | ApiErrors):
+        fault = replace(fault, name=name_of(second.workload))
+    world.inject(fault)
+    world.until(third.is_finished())
+
+
+@scenario(arms=["KQ-045", "KQ-112"], kills="labels-do-not-matter", roles=("kueue", "jobset"))
+def pod_sets_differ(world: World) -> None:
+    """Each pod set gets the flavor that suits it, beside a Job that fits in none; where none suits
+    the second one, the JobSet waits."""
+    zones(world)
+    queue(world, flavors=("f-a", "f-b"), quota={"cpu": "2"})
+    large = QueuedJob.of(world, "large", RUNS, cpu=4)
+    world.until(large.waits())
+    sets = []
+    for name, zone in (("none", "c"), ("its", "b")):
+        made = job_set(name, cpu=2)
+        (one,) = made["spec"]["replicatedJobs"]
+        both = [
+            {**with_path(one, "template.spec.template.spec.nodeSelector", {ZONE: of}), "name": set_}
+            for set_, of in (("driver", "a"), ("workers", zone))
+        ]
+        made = with_path(made, "spec.replicatedJobs", both)
+        sets.append(QueuedJobSet.submit(world, made, "run 20s"))
+    none, its = sets
+    world.until(its.is_finished())
+    world.wait(10 * SECOND)
+    world.until(none.waits() & large.waits())
+
+
+@scenario(arms=["KQ-045"], kills="the-last-flavor-comes-first")
+def fewer_pods_come_back(world: World) -> None:
+    """A Job, one of whose two pods is done, fits into the second flavor when it comes back."""
+    queue(world, flavors=("f0", "f1"), quota={"cpu": "2"})
+    world.until(QueuedJob.of(world, "first", LONG, cpu=2).is_ready())
+    its = QueuedJob.submit(world, job("its", pods=2), "run forever")
+    world.until(its.is_ready())
+    world.inject(KillPod(pod=PodChoice(owner="its", which="first"), exit_code=0))
+    world.until(Condition("one pod is reclaimable", lambda: its.state.reclaimable == 1))
+    world.until(QueuedJob.of(world, "second", LONG).is_ready())
+    its.activate(False)
+    world.until(its.has_released())
+    world.wait(20 * SECOND)
+    its.activate(True)
+    world.until(its.is_admitted())
+    world.wait(10 * SECOND)
+    its.delete()

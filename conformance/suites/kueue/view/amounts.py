@@ -14,17 +14,13 @@ Usage: TypeAlias = Mapping[str, Fraction]
 
 
 def asked_by(
-    pod_sets: Iterable[Object], limits: Iterable[Object], classes: Mapping[str, Object]
+    pod: Object, count: int, limits: Iterable[Object], classes: Mapping[str, Object]
 ) -> Usage:
-    """The requests of the pods of all pod sets, with the defaults that `limits` of LimitRanges give
-    their containers, and the overhead of their RuntimeClass."""
-    total: dict[str, Fraction] = {}
+    """The requests of so many pods, with the defaults that `limits` of LimitRanges give their
+    containers, and the overhead of their RuntimeClass."""
     items = [each for each in limits if each["type"] == "Container"]
-    for each in pod_sets:
-        spec = _as_created(each["template"].get("spec") or {}, items, classes)
-        for name, value in of_pod(spec).items():
-            total[name] = total.get(name, Fraction(0)) + value * int(each.get("count", 1))
-    return total
+    created = _as_created(pod, items, classes)
+    return {name: value * count for name, value in of_pod(created).items()}
 
 
 def _as_created(spec: Object, items: Iterable[Object], classes: Mapping[str, Object]) -> Object:
@@ -49,8 +45,8 @@ def _filled(container: Object, items: Iterable[Object]) -> Object:
 def of_pod(spec: Object) -> Usage:
     """The requests of one pod, overhead included: at most those of the init container that runs
     with the sidecars started before it, or of all containers with all sidecars."""
-    stages: list[dict[str, Fraction]] = []
-    sidecars: dict[str, Fraction] = {}
+    stages: list[Usage] = []
+    sidecars: Usage = {}
     for container in spec.get("initContainers") or ():
         asked = _requests(container)
         if container.get("restartPolicy") == "Always":

@@ -9,6 +9,9 @@ from conformance.norm.view import ObjectView
 from conformance.suites.kueue.api import WORKLOAD
 from conformance.suites.kueue.view.queues import Queues
 from conformance.suites.kueue.view.workload import WorkloadRun
+from vocabulary.kinds import NAMESPACE
+from vocabulary.objects import labels_of
+from vocabulary.selectors import matches
 
 
 class KueueHistory(ObjectView[WorkloadRun]):
@@ -24,13 +27,22 @@ class KueueHistory(ObjectView[WorkloadRun]):
     def queues(self) -> Queues:
         return Queues(self.history, self.subjects)
 
-    @property
-    def manages_unqueued(self) -> bool:
-        """True if the operator was configured to manage jobs that name no queue in each
-        namespace, throughout."""
+    def manages_unqueued(self, job: Track) -> bool:
+        """True if the operator was configured, throughout, to manage a job that names no queue, as
+        the labels of its namespace were when it was created."""
+        namespaces = self.history.by_kind.get(str(NAMESPACE), ())
+        labels = next(
+            (
+                labels_of(each.at(job.created.n))
+                for each in namespaces
+                if each.name == job.namespace and each.exists_at(job.created.n)
+            ),
+            None,
+        )
         configs = [config for _, config in self.operator.configurations]
-        selector = "managedJobsNamespaceSelector"
         return all(
-            config.get("manageJobsWithoutQueueName") and not config.get(selector)
+            config.get("manageJobsWithoutQueueName")
+            and (not selector or (labels is not None and matches(selector, labels)))
             for config in configs
+            for selector in [config.get("managedJobsNamespaceSelector")]
         )

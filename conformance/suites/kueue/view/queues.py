@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from conformance.history import History, Moment, Track
 from conformance.history.tracks import Instant
-from conformance.suites.kueue.api import CLUSTER_QUEUE, LOCAL_QUEUE, RESOURCE_FLAVOR
+from conformance.suites.kueue.api import CLUSTER_QUEUE, LOCAL_QUEUE, RELEASED, RESOURCE_FLAVOR
 from conformance.suites.kueue.kind import StopPolicy
 from conformance.suites.kueue.view.standing import Held, QueueSpec, Quota, Standing, usage_of
 from vocabulary.clock import Micros
@@ -88,8 +89,33 @@ class Queues:
 
     def first_from(self, run: WorkloadRun, since: Moment) -> Moment | None:
         """The first moment from one on at which it waits, fits into the nominal quota of its
-        queue, and no other one of the cohort waits; None if there is none."""
+        queue, and comes before all others of the cohort that wait; None if there is none."""
         return next((at for at in self._moments(since) if self._is_first(run, at)), None)
+
+    def turns(self, run: WorkloadRun) -> Iterator[Moment]:
+        """The moments at which that begins to hold."""
+        was_first = False
+        for at in self._moments(run.snapshots[0]):
+            is_first = self._is_first(run, at)
+            if is_first and not was_first:
+                yield at
+            was_first = is_first
+
+    def passed(self, run: WorkloadRun, since: Moment) -> Moment | None:
+        """The first moment after another at which it waits, and that does not hold any more."""
+        later = (at for at in self._moments(since) if at.n > since.n)
+        for at in later:
+            state = run.at(at.n)
+            if state is not None and state.has_reservation:
+                return None
+            if not self._is_first(run, at):
+                return at
+        return None
+
+    def instant(self, t: Micros, since: Moment) -> Moment:
+        """A time that is not before a moment, as a moment: after all that happened by then."""
+        known = [at.n for at in self._moments(since) if at.t <= t]
+        return Instant(max(known, default=since.n), max(t, since.t))
 
     def _name_of_local(self, run: WorkloadRun, n: int) -> str:
         state = run.at(n)
@@ -164,7 +190,7 @@ class Queues:
             if spec is None:
                 return False
             rest = standing.without(leaving)
-            placements = rest.placements(queue, preemptor.usage, preemptor.pod)
+            placements = rest.placements(queue, preemptor.parts(evicted.n))
             if not any(
                 rest.fits(queue, placed) and (spec.borrows or rest.is_within_nominal(queue, placed))
                 for placed in placements
@@ -177,6 +203,11 @@ class Queues:
         other = self.find(leaving.preemptor)
         waiting = None if other is None or other is preemptor else other.at(at.n)
         return waiting is not None and waiting.is_active and not waiting.has_reservation
+
+    def leaving(self, n: int) -> list[Snapshot]:
+        """Those that hold quota after position n, and are evicted or deleted."""
+        states = (run.at(n) for run in self._workloads)
+        return [each for each in states if each is not None and each.has_quota and each.is_leaving]
 
     def rival(self, run: WorkloadRun, admission: Snapshot) -> Snapshot | None:
         """An admission in the cohort by another replica, of which the one that admitted this
@@ -253,7 +284,7 @@ class Queues:
     def was_drained(self, run: WorkloadRun, since_us: Micros, until: Moment) -> bool:
         """True if one of its queues was drained at any time from a time up to a moment."""
         return any(
-            get_path(version.object or {}, "spec.stopPolicy") == StopPolicy.HOLD_AND_DRAIN
+            _is_drained(version.object)
             for track in self._tracks_of(run, until.n)
             if track is not None
             for version in _between(track, since_us, until)
@@ -263,20 +294,14 @@ class Queues:
         """Each time that a queue began to be drained while it held quota of it, or that it was
         admitted after that: the queue, when, and when that was over."""
         for admission in run.admissions:
-            end = run.next(admission, lambda each: not each.has_quota)
-            for track in self._tracks_of(run, admission.n):
-                if track is None:
-                    continue
-                for version in track.versions:
-                    obj = version.object or {}
-                    if get_path(obj, "spec.stopPolicy") != StopPolicy.HOLD_AND_DRAIN:
-                        continue
-                    state = run.at(version.n)
-                    if state is None or not admission.n <= version.n or state.is_evicted:
-                        continue
-                    if end is None or version.n < end.n:
-                        yield track, version, _resumed(track, version)
-                        break
+            end = run.next(admission, lambda each: not each.has_quota or each.is_evicted)
+            until = end or self._history.end
+            for track in filter(None, self._tracks_of(run, admission.n)):
+                versions = _between(track, admission.t, until)
+                drained = next((each for each in versions if _is_drained(each.object)), None)
+                if drained is not None:
+                    since = drained if drained.n > admission.n else admission
+                    yield track, since, _resumed(track, drained)
 
     def held_back(self, run: WorkloadRun) -> Iterator[Moment]:
         """The states in which it waits in a queue that is stopped."""
@@ -348,7 +373,7 @@ class Queues:
         queue, standing = self.queue_of(run, n), self.at(n)
         return queue in standing.queues and any(
             standing.is_within_nominal(queue, placed) and standing.fits(queue, placed)
-            for placed in standing.placements(queue, run.usage, run.pod)
+            for placed in standing.placements(queue, run.parts(n))
         )
 
     def standings_before(self, run: WorkloadRun, admission: Snapshot) -> Iterator[Standing]:
@@ -372,7 +397,9 @@ class Queues:
             for at in self._moments(begun):
                 if end is not None and at.n >= end.n:
                     break
-                if self.is_candidate(run, at) and self._is_alone(run, at) and self.fits(run, at.n):
+                if not (self.is_candidate(run, at) and self._is_alone(run, at)):
+                    continue
+                if self._fits(run, self.queue_of(run, at.n), at.n, self.at(at.n), surely=True):
                     yield at
                     break
 
@@ -384,52 +411,66 @@ class Queues:
             if other is not run
         )
 
-    def reclaims_from(self, run: WorkloadRun) -> Moment | None:
-        """The first moment at which it waits alone, is within the nominal quota of its queue, does
-        not fit since others borrow, of which none leaves, and its queue may reclaim from any."""
+    def _leads(self, run: WorkloadRun, at: Moment) -> bool:
+        """True if it comes before all others of the cohort that wait, as far as times of whole
+        seconds tell, and is not to wait for one that it was preempted for. Released controllers put
+        one for which others were preempted before all."""
+        state = run.at(at.n)
+        if state is None or self.yields(run, at):
+            return False
+        cohort, mine = self._cohort(self.queue_of(run, at.n), at.n), run.precedence(state)
+        for other in self._workloads:
+            theirs = other.at(at.n)
+            if other is run or theirs is None or self.queue_of(other, at.n) not in cohort:
+                continue
+            is_first = other.precedence(theirs) >= mine
+            if (is_first or self.is_preemptor(other)) and self.is_candidate(other, at):
+                return False
+        return True
+
+    def is_preemptor(self, run: WorkloadRun) -> bool:
+        """True if others were preempted for it, so that a released controller puts it first."""
+        return run.edition == RELEASED and any(
+            each.preemptor == run.track.uid for each in self.preempted
+        )
+
+    def _lacking(self, run: WorkloadRun) -> Iterator[tuple[Moment, QueueSpec, Standing]]:
+        """The moments at which it is the first that waits, and does not fit while none of its
+        cohort is about to give quota back, which may do."""
         for at in self._moments(run.snapshots[0]):
-            if not self.is_candidate(run, at) or not self._is_alone(run, at):
+            if not self.is_candidate(run, at) or not self._leads(run, at):
                 continue
             queue, standing = self.queue_of(run, at.n), self.at(at.n)
-            if standing.queues[queue].reclaims != "Any" or self.fits(run, at.n):
-                continue
-            if self._any_leaves(standing, queue, at):
-                continue
-            if any(
-                standing.is_within_nominal(queue, placed)
-                and not any(quota.lending is not None for quota in self._quotas(standing, queue))
-                for placed in standing.placements(queue, run.usage, run.pod)
+            cohort = {each.name for each in standing.cohort(queue)}
+            leave = any(each.cluster_queue in cohort for each in self.leaving(at.n))
+            if not leave and not self._fits(run, queue, at.n, standing):
+                yield at, standing.queues[queue], standing
+
+    def reclaims_from(self, run: WorkloadRun) -> Moment | None:
+        """The first moment at which it is the first that waits, is within the nominal quota of its
+        queue, does not fit since others borrow, and its queue may reclaim from any of them."""
+        for at, queue, standing in self._lacking(run):
+            if queue.reclaims != "Any" or any(
+                quota.lending is not None for quota in self._quotas(standing, queue.name)
             ):
+                continue
+            if self._places(run, queue.name, at.n, standing, standing.is_within_nominal):
                 return at
         return None
 
     def preempts_from(self, run: WorkloadRun) -> Moment | None:
-        """The first moment at which it waits alone, does not fit while none leaves, and would fit
-        into the nominal quota of its queue without those that this lets it preempt in it."""
-        for at in self._moments(run.snapshots[0]):
-            if not self.is_candidate(run, at) or not self._is_alone(run, at):
-                continue
-            queue, standing = self.queue_of(run, at.n), self.at(at.n)
-            if standing.queues[queue].within == "Never" or self.fits(run, at.n):
-                continue
-            if self._any_leaves(standing, queue, at):
-                continue
-            others_borrow = any(
+        """The first moment at which it is the first that waits, does not fit, and would fit into
+        the nominal quota of its queue without those that its queue lets it preempt in the queue."""
+        for at, queue, standing in self._lacking(run):
+            if queue.within == "Never" or any(
                 standing.held(each.name, what) > standing.nominal(each.name, what)
-                for each in standing.cohort(queue)
-                if each.name != queue
+                for each in standing.cohort(queue.name)
+                if each is not queue
                 for what in each.quotas
-            )
-            freed = [usage_of(each) for each in self._lower(run, queue, at.n)]
-            if not others_borrow and any(
-                all(
-                    standing.held(queue, what) + value
-                    <= standing.nominal(queue, what)
-                    + sum((each.get(what, Fraction(0)) for each in freed), Fraction(0))
-                    for what, value in placed.items()
-                )
-                for placed in standing.placements(queue, run.usage, run.pod)
             ):
+                continue
+            rest = standing.without(self._lower(run, queue.name, at.n))
+            if self._places(run, queue.name, at.n, rest, rest.is_within_nominal):
                 return at
         return None
 
@@ -437,7 +478,7 @@ class Queues:
         """The first moment at which it waits beside one other of its queue, whose victims have not
         given their quota back, and one that it may preempt holds as much as it needs."""
         for at in self._moments(run.snapshots[0]):
-            if not self.is_candidate(run, at):
+            if run.pod_sets != 1 or not self.is_candidate(run, at):
                 continue
             queue, standing = self.queue_of(run, at.n), self.at(at.n)
             waiting = [other for other in self.others(run) if self.is_candidate(other, at)]
@@ -448,7 +489,7 @@ class Queues:
             awaited = waiting[0].track.uid
             if not any(state.is_evicted and state.preemptor == awaited for state in held):
                 continue
-            for placed in standing.placements(queue, run.usage, run.pod):
+            for placed in standing.placements(queue, run.parts(at.n)):
                 nothing = dict.fromkeys(placed, Fraction(0))
                 if standing.is_within_nominal(queue, nothing) and any(
                     not victim.is_leaving and _covers(usage_of(victim), placed)
@@ -456,16 +497,6 @@ class Queues:
                 ):
                     return at
         return None
-
-    def _any_leaves(self, standing: Standing, queue: str, at: Moment) -> bool:
-        """True if one that holds quota of the cohort is about to give it back, which may do."""
-        cohort = {each.name for each in standing.cohort(queue)}
-        states = (run.at(at.n) for run in self._workloads)
-        return any(
-            state.is_leaving and state.cluster_queue in cohort
-            for state in states
-            if state is not None and state.has_quota
-        )
 
     def _lower(self, run: WorkloadRun, queue: str, n: int) -> Iterator[Snapshot]:
         """Those that a Workload may preempt in its queue after position n."""
@@ -524,9 +555,13 @@ class Queues:
         return None
 
     def yields(self, run: WorkloadRun, at: Moment) -> bool:
-        """True if it was preempted for one that still waits."""
-        state = run.at(at.n)
-        return state is not None and self._is_kept(state, run, at)
+        """True if it was preempted for one that has waited since."""
+        evicted = next((each for each in reversed(run.preemptions) if each.n <= at.n), None)
+        preemptor = None if evicted is None else self.find(evicted.preemptor)
+        if evicted is None or preemptor is None:
+            return False
+        got = preemptor.next(evicted, lambda each: each.has_reservation)
+        return (got is None or got.n > at.n) and self._is_kept(evicted, run, at)
 
     def unready(self, since_us: Micros, until: Moment, but: WorkloadRun) -> WorkloadRun | None:
         """One that was admitted all the time from a time up to a moment, and not ready."""
@@ -574,17 +609,24 @@ class Queues:
         return (run.track.namespace, self._name_of_local(run, n)) in self._local
 
     def _moments(self, since: Moment) -> Iterator[Moment]:
-        """The moment itself, and all later ones at which a Workload changed."""
+        """The moment itself, and all later ones at which a Workload or a queue changed."""
         yield since
-        later = [state for run in self._workloads for state in run.snapshots if state.t >= since.t]
-        for state in sorted(later, key=lambda state: state.n):
-            if state.n > since.n:
-                yield Instant(state.n, state.t)
+        start = bisect_right(self._all_moments, since.n, key=lambda at: at.n)
+        yield from (at for at in self._all_moments[start:] if at.t >= since.t)
+
+    @cached_property
+    def _all_moments(self) -> list[Moment]:
+        found: list[Moment] = [*self._changes]
+        for run in self._workloads:
+            found += run.snapshots
+            found += filter(None, [run.track.removed])
+        return sorted((Instant(at.n, at.t) for at in found), key=lambda at: at.n)
 
     def _is_first(self, run: WorkloadRun, at: Moment) -> bool:
-        if not self.is_candidate(run, at) or not self._is_alone(run, at):
+        if not self.is_candidate(run, at):
             return False
-        return self.fits_nominal(run, self.queue_of(run, at.n), at.n)
+        is_there = self.fits_nominal(run, self.queue_of(run, at.n), at.n)
+        return is_there and self._leads(run, at)
 
     def is_candidate(self, run: WorkloadRun, at: Moment) -> bool:
         """True if it waits in a queue that admits, and is not in its back-off."""
@@ -639,40 +681,62 @@ class Queues:
         """True if it fits into what is left of the nominal quota of its queue, all of which is
         there since no other queue of the cohort borrows."""
         standing = self.at(n)
-        return any(
-            standing.is_within_nominal(queue, placed)
-            and all(
+
+        def is_there(queue: str, placed: Held) -> bool:
+            return standing.is_within_nominal(queue, placed) and all(
                 standing.held(each.name, what) <= standing.nominal(each.name, what)
                 for each in standing.cohort(queue)
                 if each.name != queue
                 for what in placed
             )
-            for placed in standing.placements(queue, run.usage, run.pod)
-        )
+
+        return self._places(run, queue, n, standing, is_there)
 
     def fits(self, run: WorkloadRun, n: int) -> bool:
-        """True if it fits into what is left for its queue, borrowed or not, in some flavor."""
-        return self._fits(run, self.queue_of(run, n), self.at(n))
+        """True if it may fit into what is left for its queue, borrowed or not, in some flavor."""
+        return self._fits(run, self.queue_of(run, n), n, self.at(n))
 
     def had_room(self, other: WorkloadRun, run: WorkloadRun, admission: Snapshot) -> bool:
         """True if another Workload fitted whenever this one did, as far back as the controller may
-        have looked when it admitted this one."""
-        theirs, queue = self.queue_of(other, admission.n), str(admission.cluster_queue)
-        return all(
-            self._fits(other, theirs, standing)
+        have looked when it admitted this one; False if it is not known when this one did."""
+        theirs, queue, n = (
+            self.queue_of(other, admission.n),
+            str(admission.cluster_queue),
+            admission.n,
+        )
+        looked_at = [
+            standing
             for standing in self.standings_before(run, admission)
-            if self._fits(run, queue, standing)
+            if self._fits(run, queue, n, standing)
+        ]
+        return bool(looked_at) and all(
+            self._fits(other, theirs, n, standing, surely=True) for standing in looked_at
         )
 
-    def takes_from(self, run: WorkloadRun, admission: Snapshot, other: WorkloadRun) -> bool:
-        """True if another Workload would have fitted in place of this one, and does no more."""
-        return self.had_room(other, run, admission) and not self.fits(other, admission.n)
-
-    def _fits(self, run: WorkloadRun, queue: str, standing: Standing) -> bool:
+    def _fits(
+        self, run: WorkloadRun, queue: str, n: int, standing: Standing, *, surely: bool = False
+    ) -> bool:
         if queue not in standing.queues:
             return False
-        placements = standing.placements(queue, run.usage, run.pod)
-        return any(standing.fits(queue, placed) for placed in placements)
+        if surely:
+            return self._places(run, queue, n, standing, standing.fits)
+        return any(
+            standing.fits(queue, placed) for placed in standing.placements(queue, run.parts(n))
+        )
+
+    def _places(
+        self,
+        run: WorkloadRun,
+        queue: str,
+        n: int,
+        standing: Standing,
+        suits: Callable[[str, Held], bool],
+    ) -> bool:
+        """True if a Workload finds flavors that suit it. One pod set after the other takes the
+        first flavor in which it fits, so those of several suit for certain only if any would."""
+        placements = list(standing.placements(queue, run.parts(n)))
+        found = [suits(queue, placed) for placed in placements]
+        return any(found) if run.pod_sets == 1 else bool(found) and all(found)
 
     def closed(self, run: WorkloadRun, since: Moment) -> Moment | None:
         """The first moment after another at which the queues of a Workload do not admit."""
@@ -750,6 +814,10 @@ def _is_stopped(queue: Object | None) -> bool:
     return (get_path(queue or {}, "spec.stopPolicy") or StopPolicy.NONE) != StopPolicy.NONE
 
 
+def _is_drained(queue: Object | None) -> bool:
+    return bool(get_path(queue or {}, "spec.stopPolicy") == StopPolicy.HOLD_AND_DRAIN)
+
+
 def _between(track: Track, since_us: Micros, until: Moment) -> list[Write]:
     """The versions of an object that were stored at some time from a time up to a moment."""
     last = max((each.n for each in track.versions if each.t <= since_us), default=-1)
@@ -759,11 +827,4 @@ def _between(track: Track, since_us: Micros, until: Moment) -> list[Write]:
 def _resumed(track: Track, since: Moment) -> Moment | None:
     """When a queue is not drained any more."""
     later = (each for each in track.versions if each.n > since.n)
-    return next(
-        (
-            each
-            for each in later
-            if get_path(each.object or {}, "spec.stopPolicy") != StopPolicy.HOLD_AND_DRAIN
-        ),
-        track.removed,
-    )
+    return next((each for each in later if not _is_drained(each.object)), track.removed)

@@ -39,6 +39,13 @@ class Group(NamedTuple):
     flavors: Sequence[str]
 
 
+class Part(NamedTuple):
+    """A pod set: what it asks for, and the spec of its pods."""
+
+    asked: Usage
+    pod: Object
+
+
 class QueueSpec:
     """The spec of a ClusterQueue."""
 
@@ -57,7 +64,6 @@ class QueueSpec:
         self.borrows = get_path(preemption, "borrowWithinCohort.policy") not in (None, "Never")
         fungibility = spec.get("flavorFungibility") or {}
         self.borrows_first = fungibility.get("whenCanBorrow") != "TryNextFlavor"
-        self.preempts_first = fungibility.get("whenCanPreempt") in ("Preempt", "MayStopSearch")
         self.groups: list[Group] = []
         self.quotas: dict[What, Quota] = {}
         for group in spec.get("resourceGroups") or ():
@@ -146,26 +152,33 @@ class Standing:
     def fits(self, queue: str, usage: Mapping[What, Fraction]) -> bool:
         return all(value <= self.left(queue, what) for what, value in usage.items())
 
-    def placements(self, queue: str, asked: Usage, pod: Object) -> Iterator[dict[What, Fraction]]:
-        """The quota that a Workload of one pod set would hold with each choice of flavors, in the
-        order in which they are tried."""
-        found: list[dict[What, Fraction]] = [{}]
-        rest = {name: value for name, value in asked.items() if value}
-        for group in self.queues[queue].groups:
-            of_group = {name: rest.pop(name) for name in group.resources if name in rest}
-            if of_group:
-                found = [
-                    {**before, **{(flavor, name): value for name, value in of_group.items()}}
-                    for before in found
-                    for flavor in self.suiting(group, pod)
-                ]
-        return iter(() if rest else found)
+    def placements(self, queue: str, parts: Iterable[Part]) -> Iterator[Held]:
+        """The quota that a Workload would hold with each choice of a flavor for each of its pod
+        sets and each group, in the order in which they are tried."""
+        found: list[Held] = [{}]
+        for part in parts:
+            rest = {name: value for name, value in part.asked.items() if value}
+            for group in self.queues[queue].groups:
+                of_group = {name: rest.pop(name) for name in group.resources if name in rest}
+                if of_group:
+                    found = [
+                        _with(before, {(flavor, name): each for name, each in of_group.items()})
+                        for before in found
+                        for flavor in self.suiting(group, part.pod)
+                    ]
+            if rest:
+                return iter(())
+        return iter(found)
 
     def suiting(self, group: Group, pod: Object) -> list[str]:
         """The flavors of a group on whose nodes pods may run."""
         specs = {name: (self._flavors.get(name) or {}).get("spec") or {} for name in group.flavors}
         keys = {key for spec in specs.values() for key in spec.get("nodeLabels") or ()}
         return [name for name, spec in specs.items() if _suits(spec, pod, keys)]
+
+
+def _with(held: Held, more: Held) -> Held:
+    return {**held, **{what: held.get(what, Fraction(0)) + each for what, each in more.items()}}
 
 
 def usage_of(state: WorkloadState) -> Held:

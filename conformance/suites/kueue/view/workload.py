@@ -13,8 +13,9 @@ from conformance.suites.kueue.api import CREATION, EVICTION, IN_USE, PODS_READY_
 from conformance.suites.kueue.back_off import BackOff
 from conformance.suites.kueue.kind import WorkloadState
 from conformance.suites.kueue.settings import BLOCKS, SETTINGS, TIMESTAMP, durations
-from conformance.suites.kueue.view.amounts import Usage, asked_by
+from conformance.suites.kueue.view.amounts import Usage, asked_by, sum_of
 from conformance.suites.kueue.view.job import JobRun
+from conformance.suites.kueue.view.standing import Part
 from vocabulary.clock import Micros, parse_rfc3339
 from vocabulary.history import Write
 from vocabulary.kinds import EVENT, LIMIT_RANGE, RUNTIME_CLASS, Kind
@@ -200,19 +201,36 @@ class WorkloadRun(ObjectRun):
     def limit(self) -> int | None:
         return durations(self.config).limit
 
+    def parts(self, n: int) -> tuple[Part, ...]:
+        """Its pod sets after position n, without the pods that are done."""
+        state = self.at(n) or self.snapshots[0]
+        done = get_path(state.object, "status.reclaimablePods") or ()
+        needless = tuple((each["name"], int(each["count"])) for each in done)
+        found = self._parts.get(needless)
+        if found is None:
+            ranges = self._standing(LIMIT_RANGE, self.track.namespace)
+            limits = [item for each in ranges for item in get_path(each.first, "spec.limits") or ()]
+            found = self._parts[needless] = tuple(
+                Part(asked_by(pod, count, limits, self._runtime_classes), pod)
+                for each in self.snapshots[0].pod_sets
+                for pod in [each["template"].get("spec") or {}]
+                for count in [int(each.get("count", 1)) - dict(needless).get(each["name"], 0)]
+            )
+        return found
+
     @cached_property
-    def usage(self) -> Usage:
-        """Its requests by resource, in whichever flavor, as its pods are created."""
-        ranges = self._standing(LIMIT_RANGE, self.track.namespace)
-        limits = [item for each in ranges for item in get_path(each.first, "spec.limits") or ()]
-        pod_sets = get_path(self.snapshots[0].object, "spec.podSets") or ()
-        return asked_by(pod_sets, limits, self._runtime_classes)
+    def _parts(self) -> dict[tuple[tuple[str, int], ...], tuple[Part, ...]]:
+        return {}
+
+    def asks(self, n: int) -> Usage:
+        """Its requests by resource after position n, in whichever flavor."""
+        return sum_of(part.asked for part in self.parts(n))
 
     @cached_property
     def is_measured(self) -> bool:
         """True if the history has the RuntimeClasses of its pods."""
-        pod_sets = get_path(self.snapshots[0].object, "spec.podSets") or ()
-        names = {get_path(each, "template.spec.runtimeClassName") for each in pod_sets}
+        pods = (each["template"].get("spec") or {} for each in self.snapshots[0].pod_sets)
+        names = {pod.get("runtimeClassName") for pod in pods}
         return names <= {None, *self._runtime_classes}
 
     @cached_property
@@ -231,12 +249,11 @@ class WorkloadRun(ObjectRun):
     @cached_property
     def pod(self) -> Object:
         """The spec of the pods of its first pod set."""
-        found: Object = get_path(self.snapshots[0].object, "spec.podSets.0.template.spec") or {}
-        return found
+        return next((part.pod for part in self.parts(self.track.created.n)), {})
 
     @property
     def pod_sets(self) -> int:
-        return len(get_path(self.snapshots[0].object, "spec.podSets") or ())
+        return len(self.snapshots[0].pod_sets)
 
     def precedence(self, state: Snapshot) -> tuple[int, Micros]:
         """Its place in its queue, as far as times of whole seconds tell: the highest first, that is
@@ -270,8 +287,9 @@ class WorkloadRun(ObjectRun):
                 yield from (version for version in track.versions if version.n > since_n)
 
     def was_refused(self, since_us: Micros, until: Moment) -> bool:
-        """True if a write of the controller to it failed between a time and a moment."""
-        return any(
+        """True if a write of the controller to it failed between a time and a moment, or a fault
+        may have made it fail."""
+        return bool(self.operator.timing.hindered(since_us, until.t)) or any(
             write.name == self.track.name
             and write.namespace == self.track.namespace
             and since_us <= write.t

@@ -108,7 +108,7 @@ def freed_quota_is_offered(holding: Holding) -> Obligations:
             since=candidate,
             within_us=0,
             happened=run.next(state, lambda each: each.has_reservation and not each.is_evicted),
-            unless=run.overtaken(candidate),
+            unless=queues.passed(run, candidate),
             steps=_STEPS,
             evidence=(freed,),
         )

@@ -12,14 +12,17 @@ from vocabulary.requests import PropagationPolicy
 
 @scenario(arms=["QL-003", "QL-007"], kills="long-waits-are-forgotten")
 def eviction_makes_room(world: World) -> None:
-    """A Job that has waited for long is admitted once the one before it is deactivated."""
+    """Of two Jobs that have waited for long the first is admitted once the one before them is
+    deactivated."""
     queue(world)
     first = QueuedJob.of(world, "first", "run forever, stop 5s")
     world.until(first.is_ready())
     second = QueuedJob.of(world, "second", "run 5s")
+    world.wait(2 * SECOND)
+    third = QueuedJob.of(world, "third", "run 5s")
     world.wait(40 * SECOND)
     first.activate(False)
-    world.until(second.is_finished())
+    world.until(second.is_finished() & third.is_finished())
 
 
 @scenario(arms=["QL-014"], kills="evictions-are-forgotten")
