@@ -118,8 +118,7 @@ def flavor_does_not_suit(world: World, by: str) -> None:
     config=requeues(timestamp="Creation"),
 )
 def first_flavor_becomes_free(world: World) -> None:
-    """A Job that was evicted from the second flavor gets the first, which became free meanwhile,
-    before one that was submitted later."""
+    """A Job that was evicted from the second flavor gets the first, which became free meanwhile."""
     queue(world, flavors=("f0", "f1"))
     holds = QueuedJob.of(world, "holds", "run 4m")
     world.until(holds.is_admitted())

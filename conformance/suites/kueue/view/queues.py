@@ -113,8 +113,8 @@ class Queues:
         return None
 
     def instant(self, t: Micros, since: Moment) -> Moment:
-        """A time that is not before a moment, as a moment: after all that happened by then."""
-        known = [at.n for at in self._moments(since) if at.t <= t]
+        """A time that is not before a moment, as a moment: after all that happened until then."""
+        known = [at.n for at in self._moments(since) if at.t < t]
         return Instant(max(known, default=since.n), max(t, since.t))
 
     def _name_of_local(self, run: WorkloadRun, n: int) -> str:
