@@ -16,7 +16,7 @@ _COUNTED = {"count": 2, "requeueAt": "2026-01-01T00:00:00Z"}
 
 
 def _next(evicted: str, *, active: bool) -> Next:
-    """What follows once its last timeout has come, and it was evicted for a reason."""
+    """The next step once its last timeout has come, and it was evicted for a reason."""
     conditions = {
         "DeactivationTarget": ("True", "RequeuingLimitExceeded", 5),
         "Evicted": ("True", evicted, 6),
