@@ -59,7 +59,14 @@ def _sheet(view: QuotaHistory, queue: str, n: int) -> Sheet:
         _, turn = turn_of(state, line, run)
         until_us = state.requeue_at_us
         requeued = "" if until_us is None else _at(run.on_its_clock(until_us))
-        cells = (holding.track.name, turn, reserved, used, _told(run.asks(run.track.created.n)), requeued)
+        cells = (
+            holding.track.name,
+            turn,
+            reserved,
+            used,
+            _told(run.asks(run.track.created.n)),
+            requeued,
+        )
         rows.append((place, (*cells, state.why_waiting)))
     rows.sort(key=lambda row: row[0])
     at = _at(view.history.entries[n].t)
