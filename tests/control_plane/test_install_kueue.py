@@ -23,7 +23,7 @@ from reference_controller.kueue.names import (
 )
 from vocabulary import kinds
 from vocabulary.errors import ApiError
-from vocabulary.kinds import JOB, POD, STATEFUL_SET, Kind
+from vocabulary.kinds import JOB, POD, PYTORCH_JOB, RAY_CLUSTER, RAY_JOB, STATEFUL_SET, Kind
 from vocabulary.objects import condition_status, name_of, owner_references
 
 from .installation import LIMIT_SECONDS, Installation, InstalledOperator, refused, used
@@ -37,11 +37,13 @@ NEVER_REQUESTED: Final = {
     *((kind.group, f"{kind.plural}/finalizers", "update") for kind in (JOB, JOB_SET, APP_WRAPPER)),
     ("", "pods/finalizers", "update"),
     ("kubeflow.org", "pytorchjobs/finalizers", "update"),
-    # No PyTorchJobs are served here.
-    ("kubeflow.org", "pytorchjobs", "get"),
-    ("kubeflow.org", "pytorchjobs", "list"),
-    ("kubeflow.org", "pytorchjobs", "patch"),
-    ("kubeflow.org", "pytorchjobs", "watch"),
+    *(("ray.io", f"{kind.plural}/finalizers", "update") for kind in (RAY_CLUSTER, RAY_JOB)),
+    # Neither PyTorchJobs nor the kinds of Ray are served here.
+    *(
+        (kind.group, kind.plural, verb)
+        for kind in (PYTORCH_JOB, RAY_CLUSTER, RAY_JOB)
+        for verb in ("get", "list", "patch", "watch")
+    ),
     # Read once more where a cache seems to be behind.
     ("apps", "statefulsets", "get"),
 }
