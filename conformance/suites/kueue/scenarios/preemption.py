@@ -164,6 +164,19 @@ def victims_take_their_time(world: World) -> None:
     world.until(first.is_finished())
 
 
+@scenario(arms=["KQ-207"], kills="heads-block", config=holds_until_terminal())
+def two_wait_for_their_victims(world: World) -> None:
+    """While one waits for the pods of its victim, another one is preempted for the next."""
+    high = priority_class(world, "high", 10)
+    queue(world, quota={"cpu": "2"}, preemption=LOWER)
+    for name in ("a", "b"):
+        its = QueuedJob.of(world, name, SLOW)
+        world.until(its.is_ready())
+    both = [QueuedJob.of(world, name, RUNS, priority=high) for name in ("first", "second")]
+    for its in both:
+        world.until(its.is_finished())
+
+
 @scenario(arms=["KQ-052"], kills="anything-is-reclaimed")
 def only_lower_ones_are_reclaimed(world: World) -> None:
     """With reclaimWithinCohort LowerPriority a borrower of the same priority is spared."""
