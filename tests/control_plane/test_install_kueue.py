@@ -45,6 +45,8 @@ NEVER_REQUESTED: Final = {
         for verb in ("get", "list", "patch", "watch")
     ),
     # Read once more where a cache seems to be behind.
+    ("", "namespaces", "get"),
+    (WORKLOAD.group, WORKLOAD.plural, "get"),
     ("apps", "statefulsets", "get"),
 }
 POD_SPEC: Final = {

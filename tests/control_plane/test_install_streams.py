@@ -60,7 +60,6 @@ def test_the_service_account_needs_every_right_it_has_and_is_refused_nothing(
         return list(api.get(f"{POD.path(TEAM)}?labelSelector={OF_JOB}=a")["items"])
 
     with operators("first") as first:
-        HERE.lead_here(plane, first, lambda: True)
         api.post(JOB.path(TEAM), job("a"))
         until(lambda: phase() == "Submitted", "the Job is submitted")
         api.delete(POD.path(TEAM, name_of(pods()[0])))
@@ -68,10 +67,8 @@ def test_the_service_account_needs_every_right_it_has_and_is_refused_nothing(
         interrupted = uid_of(stored())
         api.patch(JOB.path(TEAM, "a"), {"spec": {"phase": "Submission"}})
         first.terminate()
-    with operators("second") as second:
-        HERE.lead_here(plane, second, lambda: True)
+    with operators("second"):
         until(lambda: bool(get_path(stored(), "metadata.deletionTimestamp")), "it is deleted")
-        del second
     assert uid_of(stored()) in ("", interrupted)
     assert HERE.rights(plane) - used(plane) - NEVER_REQUESTED == set()
     assert PROCESSING_ELEMENT.plural

@@ -26,7 +26,7 @@ def test_claims_of_other_editions_are_neither_judged_nor_gaps(assay: Assay, tmp_
     assert report["suite"]["editions"] == {"toy": "lenient"}
     assert "--edition lenient" in report["reproduce"]["command"]
     assert "TOY-002" not in str(report)
-    assert "toy: lenient" in (tmp_path / ".assay" / "index.html").read_text()
+    assert "toy lenient" in (tmp_path / ".assay" / "index.html").read_text()
     verified = assay("verify", ".assay")
     assert verified.returncode == 0, verified.stdout + verified.stderr
 

@@ -36,6 +36,8 @@ _GARBAGE: Final = {"GOGC": "off", "GOMEMLIMIT": "400MiB"}
 every two minutes, which pass at once here."""
 _LOG_BYTES: Final = 600
 _CLIENT_PORT: Final = re.compile(r"127\.0\.0\.1:\d+(?=->)")
+_LOG_PID: Final = re.compile(r"([IWEF]\d{4} \d\d:\d\d:\d\d\.\d+) +\d+ ")
+"""The process id in a line of klog."""
 END_SECONDS: Final = 5.0
 GRACE_US: Final = 30 * SECOND
 """The terminationGracePeriodSeconds of a pod that names none."""
@@ -252,6 +254,7 @@ class ProgramProcess:
         end = log[-_LOG_BYTES:].decode("utf-8", "replace")
         end = end.replace(self.url, "SERVER").replace(f"{self._host}:{self.port}", "SERVER")
         end = _CLIENT_PORT.sub("CLIENT", end.replace(str(self._log.parent), "FOLDER"))
+        end = _LOG_PID.sub(r"\1 PID ", end)
         for port in self._ports:
             end = end.replace(f":{port}", ":PORT")
         return f"its log ends: {end.strip()}" if end else "its log is empty"
