@@ -10,7 +10,7 @@ import pytest
 
 from conformance.suites.streams.handle import job
 from fixtures.control_plane import ControlPlane, wait_until
-from reference_controller.streams.names import JOB, OF_JOB, PROCESSING_ELEMENT
+from reference_controller.streams.names import JOB, OF_JOB, TREE
 from vocabulary.kinds import POD
 from vocabulary.objects import get_path, name_of, uid_of
 
@@ -23,6 +23,9 @@ TEAM: Final = "team"
 NEVER_REQUESTED: Final = {
     # Asked for where blocking owner references need a right.
     *((JOB.group, f"{plural}/finalizers", "update") for plural in ("jobs", "processingelements")),
+    # Read where the name of a part is taken, and deleted where a pod has failed.
+    *((kind.group, kind.plural, "get") for kind in TREE),
+    ("", "pods", "delete"),
 }
 
 
@@ -68,7 +71,9 @@ def test_the_service_account_needs_every_right_it_has_and_is_refused_nothing(
         api.patch(JOB.path(TEAM, "a"), {"spec": {"phase": "Submission"}})
         first.terminate()
     with operators("second"):
-        until(lambda: bool(get_path(stored(), "metadata.deletionTimestamp")), "it is deleted")
-    assert uid_of(stored()) in ("", interrupted)
-    assert HERE.rights(plane) - used(plane) - NEVER_REQUESTED == set()
-    assert PROCESSING_ELEMENT.plural
+        until(lambda: phase() == "Submitted" and uid_of(stored()) != interrupted, "it is replaced")
+        wait_until(
+            lambda: HERE.rights(plane) - used(plane) <= NEVER_REQUESTED,
+            "all rights are used",
+            limit_seconds=LIMIT_SECONDS,
+        )
