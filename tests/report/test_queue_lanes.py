@@ -49,7 +49,7 @@ def test_reserved_stands_against_used_and_what_exceeds_it_is_bad(early: RunResul
 
 
 def test_each_release_is_marked_with_its_cause_and_an_early_one_is_bad(early: RunResult) -> None:
-    first, second = lanes(early, QUEUE)["last release"].bands
+    first, second, _ = lanes(early, QUEUE)["last release"].bands
     assert (first.tone, second.tone) == ("bad", "done")
     assert first.text.endswith("1 cpu after eviction (WorkloadInactive), while its pods run")
     assert second.text.endswith("1 cpu after success")
@@ -76,10 +76,14 @@ def test_queues_of_a_cohort_show_what_all_of_it_holds() -> None:
 def test_the_page_has_a_table_of_the_queue_at_the_contradiction(early: RunResult) -> None:
     failed = next(each for each in early.verdicts if each.claim == "QL-003")
     (sheet,) = sheets_at(early.header, early.entries, failed.violations[0].at)
-    assert sheet.title.startswith("Queue run-main at t=43.")
+    assert sheet.title.startswith("Queue run-main at t=45.")
     assert sheet.lines == ["cpu: 1 nominal, 0 reserved, 1 used (1 more than reserved)"]
     states = [(row[1], row[2], row[3]) for row in sheet.rows]
-    assert states == [("deactivated", "", "1 cpu"), ("waits, 1 of 1", "", "")]
+    assert states == [
+        ("deactivated", "", "1 cpu"),
+        ("waits, 1 of 2", "", ""),
+        ("waits, 2 of 2", "", ""),
+    ]
     page = failure_page([(CLAIMS["QL-003"], failed)], early, command="")
     assert sheet.title in page and sheet.lines[0] in page
 
@@ -104,4 +108,4 @@ def test_of_too_many_workloads_no_place_is_worked_out(
 ) -> None:
     monkeypatch.setattr("conformance.suites.kueue.lanes.MAX_WORKLOADS", 1)
     monkeypatch.setattr("conformance.suites.quota.lanes.MAX_WORKLOADS", 1)
-    assert [*lanes(early, QUEUE)] == ["2 Workloads", "Active"]
+    assert [*lanes(early, QUEUE)] == ["3 Workloads", "Active"]
