@@ -54,6 +54,8 @@ _CONTROLLERS: Final = frozenset(
         "pod-gc",
         "pvc-protection",
         "pytorchjob-controller",
+        "raycluster-controller",
+        "rayjob-controller",
         "replicaset-controller",
         "resourcequota-controller",
         "statefulset-controller",

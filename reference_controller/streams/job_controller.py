@@ -18,6 +18,7 @@ from reference_controller.shared.own_writes import OwnWrites
 from reference_controller.shared.reading import Reading, read
 from reference_controller.streams.approach1 import without_pods
 from reference_controller.streams.names import (
+    ATTEMPT,
     EXPORT,
     HOST_POOL,
     IMPORT,
@@ -128,7 +129,8 @@ class JobController:
         elif (yield from self._is_interrupted(job)):
             design = self._rules.design()
             self._looks[uid_of(job)] += 1
-            if not self._rules.begins_at_once(self._looks[uid_of(job)]):
+            attempt = int(labels_of(job).get(ATTEMPT, "1"))
+            if not self._rules.begins_at_once(self._looks[uid_of(job)], attempt):
                 return None
             if design.way == "replace":
                 return (yield from self._recovery.begin(job, now_us))

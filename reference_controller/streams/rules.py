@@ -55,9 +55,10 @@ class Rules(rules.Rules):
         del is_whole, created_s, started_s
         return not is_driven
 
-    def begins_at_once(self, looks: int) -> bool:
-        """True if an interrupted Job is recovered, however often this process has seen it."""
-        del looks
+    def begins_at_once(self, looks: int, attempt: int) -> bool:
+        """True if an interrupted Job is recovered, however often this process has seen it, and
+        whichever attempt it is."""
+        del looks, attempt
         return True
 
     def first_phase(self) -> str:

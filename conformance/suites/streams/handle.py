@@ -112,6 +112,10 @@ def job(name: str, **spec: Any) -> Object:
     return {
         "apiVersion": JOB.api_version,
         "kind": JOB.kind,
-        "metadata": {"name": name},
+        "metadata": {
+            "name": name,
+            "labels": {"example.com/team": "words"},
+            "annotations": {"example.com/ticket": "7"},
+        },
         "spec": {key: wanted[key] for key in wanted if wanted[key] is not None},
     }

@@ -23,8 +23,6 @@ ENDS = ("killed", "stopped", "ended")
 class JobRun(ObjectRun):
     """One Job's way through a history. Its successor of the same name is another."""
 
-    view: StreamsHistory
-
     def __init__(self, view: StreamsHistory, track: Track) -> None:
         super().__init__(view, track)
         self._view = view

@@ -61,6 +61,13 @@ def forgets_the_spec(self: Rules, clean: Object, interrupted: Object | None) -> 
     return {**clean, "spec": spec}
 
 
+@MUTANTS.mutant(Rules.successor, "It forgets labels and annotations.", "ST-029")
+def forgets_the_labels(self: Rules, clean: Object, interrupted: Object | None) -> Object:
+    kept = ("name", "namespace", "finalizers")
+    metadata = {key: clean["metadata"][key] for key in kept if key in clean["metadata"]}
+    return {**clean, "metadata": metadata}
+
+
 @MUTANTS.mutant(Rules.is_interrupted, "It tells by time in whole seconds.", "ST-037")
 def tells_by_time(
     self: Rules, is_driven: bool, is_whole: bool, created_s: int, started_s: int
@@ -83,8 +90,13 @@ def interrupts_itself(
 
 
 @MUTANTS.mutant(Rules.begins_at_once, "It waits until something happens to a Job.", "ST-004")
-def waits_for_events(self: Rules, looks: int) -> bool:
+def waits_for_events(self: Rules, looks: int, attempt: int) -> bool:
     return looks > MANY
+
+
+@MUTANTS.mutant(Rules.begins_at_once, "It recovers a Job once.", "ST-012")
+def second_attempts_stay_interrupted(self: Rules, looks: int, attempt: int) -> bool:
+    return attempt == 1
 
 
 @MUTANTS.mutant(Rules.is_fresh, "It replaces Jobs that nobody has begun to submit.", "ST-013")
@@ -162,6 +174,11 @@ def launches_the_interrupted(self: Rules, is_submitted: bool, is_driven: bool) -
 @MUTANTS.mutant(Rules.restarts_deleted, "It does not restart deleted pods.", "ST-019")
 def deleted_pods_stay_away(self: Rules, setting: bool) -> bool:
     return False
+
+
+@MUTANTS.mutant(Rules.restarts_deleted, "It restarts pods against their user's wish.", "ST-019")
+def settings_are_ignored(self: Rules, setting: bool) -> bool:
+    return True
 
 
 @MUTANTS.mutant(Rules.is_lost, "It takes a pod that its cache lacks for lost.", "ST-047")

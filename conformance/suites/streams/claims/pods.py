@@ -56,12 +56,22 @@ def _is_wanted(run: JobRun, element: Track, n: int) -> bool:
 
 @claim("ST-019", text(18), armed_by=_LOST)
 def deleted_pods_are_restarted(run: JobRun) -> Obligations:
-    """A pod of a Job that a user deletes MUST be restarted: the ProcessingElement is launched once
-    more, and has one pod."""
+    """A pod of a Job that a user deletes MUST be restarted if restartDeletedPod is set, by one more
+    launch of its ProcessingElement, and MUST NOT otherwise."""
     for element, pod, gone in _lost_pods(run):
-        if not get_path(element.at(gone.n), "spec.restartDeletedPod", False):
-            continue
         later = (each.created for each in run.pods_of(element) if each.created.n > pod.created.n)
+        if not get_path(element.at(gone.n), "spec.restartDeletedPod", False):
+            again = next(later, None)
+            if again is None:
+                yield met(gone)
+            else:
+                yield violated(
+                    again,
+                    f"{when(again)}: {again.name} is created in place of {pod}, which a user has "
+                    "deleted; restartDeletedPod is not set.",
+                    gone,
+                )
+            continue
         yield eventually(
             run,
             f"a pod in place of {pod}",

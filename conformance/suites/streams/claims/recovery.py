@@ -6,13 +6,20 @@ from conformance.history import Track
 from conformance.norm import OPTIONS, Obligations, in_the_end, met, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import states_of, when
-from conformance.suites.streams.api import OPERATORS_FIELDS, RECOVERY, STRICT
+from conformance.suites.streams.api import GROUP, OPERATORS_FIELDS, RECOVERY, STRICT
 from conformance.suites.streams.decisions import DURABLE, USERS_WISH, VERIFIED
 from conformance.suites.streams.judging import claim
 from conformance.suites.streams.kind import JobState
 from conformance.suites.streams.sources import text
 from conformance.suites.streams.view import JobRun
-from vocabulary.objects import Object, controller_of, finalizers_of, is_terminating
+from vocabulary.objects import (
+    Object,
+    annotations_of,
+    controller_of,
+    finalizers_of,
+    is_terminating,
+    labels_of,
+)
 
 _RECREATED = "Job was created in place of an interrupted one"
 _DELETED = "operator deleted an interrupted Job"
@@ -21,25 +28,30 @@ _FOREGROUND = "foregroundDeletion"
 
 @claim("ST-029", text(20), armed_by=_RECREATED)
 def the_same_job_comes_back(run: JobRun) -> Obligations:
-    """The Job that is created in place of an interrupted one MUST have its user's spec, and be the
-    only one."""
+    """The Job that is created in place of an interrupted one MUST have its user's spec, labels and
+    annotations."""
     old = run.interrupted
     if old is None:
         return
-    before, after = _users_spec(old.track.last), _users_spec(run.track.first)
+    before, after = _users_part(old.track.last), _users_part(run.track.first)
     if before == after:
         yield met(run.track.created)
     else:
         yield violated(
             run.track.created,
-            f"{when(run.track.created)}: {run} is created with the spec {after}; that of the "
-            f"interrupted one is {before}.",
+            f"{when(run.track.created)}: {run} is created with {after}; the interrupted one has "
+            f"{before}.",
         )
 
 
-def _users_spec(job: Object) -> Object:
+def _users_part(job: Object) -> Object:
+    """Its spec, labels and annotations without what the operator writes."""
     spec = job.get("spec") or {}
-    return {key: spec[key] for key in spec if key not in OPERATORS_FIELDS}
+    own = {key: spec[key] for key in spec if key not in OPERATORS_FIELDS}
+    found: dict[str, Object] = {"spec": own}
+    for name, texts in (("labels", labels_of(job)), ("annotations", annotations_of(job))):
+        found[name] = {key: texts[key] for key in texts if not key.startswith(f"{GROUP}/")}
+    return found
 
 
 @claim("ST-030", text(24), armed_by=_RECREATED)

@@ -81,6 +81,19 @@ def all_but_the_phase(world: World) -> None:
     world.wait(3 * MINUTE)
 
 
+@scenario(arms=["ST-012", "ST-029", *WHOLE], kills="second-attempts-stay-interrupted")
+def two_ends_in_a_row(world: World) -> None:
+    """An operator that ends again in the second attempt, at an earlier write, starts over again."""
+    with interrupted(world, POD, 3) as its:
+        pass
+    with during(world, TimeOut(verb=("create",), kind="Service", skip=2, times=0, after=MINUTE)):
+        world.wait(5 * SECOND)
+        world.inject(Kill(restart_after=None))
+    world.wait(5 * SECOND)
+    world.inject(Start())
+    world.until(its.is_submitted(), 5 * MINUTE)
+
+
 @scenario(arms=["ST-037", *WHOLE], kills="tells-by-time")
 def all_within_a_second(world: World) -> None:
     """An operator that ends and starts in the second of the Job's creation starts over."""

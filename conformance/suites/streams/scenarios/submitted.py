@@ -51,6 +51,15 @@ def pod_is_deleted(world: World, is_down: bool) -> None:
     world.until(its.is_launched("a-0", 2) & its.has_pods(5))
 
 
+@scenario(arms=["ST-019"], kills="settings-are-ignored")
+def pod_is_not_to_be_restarted(world: World) -> None:
+    """A pod that its user deletes stays away where the Job asks for that."""
+    its = StreamsJob.ready(world, processingElement={"restartDeletedPod": False})
+    world.inject(DeletePod(PodChoice(labels=f"{OF_PE}=0")))
+    world.wait(30 * SECOND)
+    world.until(its.has_pods(4))
+
+
 @scenario(
     arms=["ST-045"],
     kills="caches-are-trusted",
