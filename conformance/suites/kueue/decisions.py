@@ -55,3 +55,9 @@ NO_BORROWING_BY_PREEMPTION: Final = Decision(
     "the norm says never; the API has had a policy since that allows it, and controllers from "
     "v0.4 on preempt within their own queue while they borrow",
 )
+GARBAGE_IS_COLLECTED: Final = Decision(
+    "K9",
+    "The pods of a RayJob whose RayCluster is gone are those of the garbage collector.",
+    "KubeRay deletes the RayCluster in the background and reports that the RayJob is suspended once "
+    "the RayCluster is gone; the garbage collector may come later",
+)

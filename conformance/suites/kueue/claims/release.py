@@ -6,7 +6,7 @@ from conformance.norm import Obligations, eventually, met, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.kueue.api import APP_WRAPPER, ON_TERMINAL
-from conformance.suites.kueue.decisions import PODS_THEMSELVES
+from conformance.suites.kueue.decisions import GARBAGE_IS_COLLECTED, PODS_THEMSELVES
 from conformance.suites.kueue.judging import claim
 from conformance.suites.kueue.sources import guide, release
 from conformance.suites.kueue.view import WorkloadRun
@@ -110,7 +110,7 @@ def success_releases_at_once(run: WorkloadRun) -> Obligations:
     "KQ-204",
     release(5),
     level=Level.DERIVED,
-    decision=PODS_THEMSELVES,
+    decision=(PODS_THEMSELVES, GARBAGE_IS_COLLECTED),
     armed_by="release of an evicted Workload's quota",
 )
 def released_ones_do_not_run(run: WorkloadRun) -> Obligations:
@@ -120,7 +120,7 @@ def released_ones_do_not_run(run: WorkloadRun) -> Obligations:
         if run.job is None:
             continue
         seen_us = run.operator.timing.seen_us(after.t)
-        left = [pod for pod in run.job.pods_left(after.n) if pod.created.t <= seen_us]
+        left = [pod for pod in run.job.pods_to_stop(after.n) if pod.created.t <= seen_us]
         running = [pod for pod in left if not is_terminating(pod.at(after.n))]
         if running:
             yield violated(

@@ -52,6 +52,17 @@ class JobRun:
         """Those that are bound and not terminal after position n."""
         return [pod for pod in self.pods if pod.exists_at(n) and _runs(pod.at(n))]
 
+    def pods_to_stop(self, n: int) -> list[Track]:
+        """Those left after position n that are not the garbage collector's (K9)."""
+        if self.track.kind != str(RAY_JOB):
+            return self.pods_left(n)
+        return [pod for pod in self.pods_left(n) if self._has_its_owner(pod, n)]
+
+    def _has_its_owner(self, pod: Track, n: int) -> bool:
+        owner = controller_of(pod.at(n)) or {}
+        track = self._history.tracks.get(str(owner.get("uid", "")))
+        return track is not None and track.exists_at(n)
+
     def last_pod_ended(self, since: Moment) -> Moment | None:
         """The first moment from one on at which each of its pods, bound or not, is terminal or
         gone."""

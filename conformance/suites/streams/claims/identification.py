@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from conformance.history import Moment
+from conformance.history import Moment, Track
 from conformance.norm import Obligations, eventually, met, violated
 from conformance.norm.words import when
-from conformance.suites.streams.api import SUBMITTED
+from conformance.suites.streams.api import LAUNCH_COUNT, PROCESSING_ELEMENT, SUBMITTED
 from conformance.suites.streams.decisions import ATTEMPTS, FRESH
 from conformance.suites.streams.judging import claim
-from conformance.suites.streams.kind import JobState
+from conformance.suites.streams.kind import ElementState, JobState
 from conformance.suites.streams.sources import text
 from conformance.suites.streams.view import JobRun, first
 from vocabulary.history import Process, Write
+from vocabulary.objects import labels_of
 
 _RESTARTED = "operator started after it had ended during a submission"
 
@@ -105,13 +106,15 @@ def unsubmitted_ones_are_retried(run: JobRun) -> Obligations:
 @claim("ST-011", text(9), armed_by="operator started while a Job was Submitted")
 def submitted_ones_are_left_alone(run: JobRun) -> Obligations:
     """A started operator MUST NOT write to a Submitted Job, or to anything of it, of which nothing
-    is missing."""
+    is missing, and no ProcessingElement is due for another launch."""
     if run.submitted is None:
         return
     for start in run.operator.processes:
         if start.change != "started" or start.n < run.submitted.n:
             continue
         if any(run.missing_at(start.n)) or (run.deleting and run.deleting.n < start.n):
+            continue
+        if any(_is_due(run, each, start.n) for each in run.alive(PROCESSING_ELEMENT, start.n)):
             continue
         touched = next(_writes(run, start.n, by_operator=False), None)
         write = next(_writes(run, start.n, by_operator=True), None)
@@ -124,6 +127,13 @@ def submitted_ones_are_left_alone(run: JobRun) -> Obligations:
                 f"Submitted, after its start at {when(start)}.",
                 start,
             )
+
+
+def _is_due(run: JobRun, element: Track, n: int) -> bool:
+    """True if there is no pod of the launch that it has at a position: a client has changed it."""
+    launch = str(ElementState(element.at(n)).launches)
+    pods = (pod for pod in run.pods_of(element) if pod.exists_at(n))
+    return all(labels_of(pod.first).get(LAUNCH_COUNT) != launch for pod in pods)
 
 
 @claim("ST-042", text(10), armed_by="recovery beside a Submitted Job")
