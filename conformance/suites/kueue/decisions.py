@@ -58,6 +58,6 @@ NO_BORROWING_BY_PREEMPTION: Final = Decision(
 GARBAGE_IS_COLLECTED: Final = Decision(
     "K9",
     "The pods of a RayJob whose RayCluster is gone are those of the garbage collector.",
-    "KubeRay deletes the RayCluster in the background and reports that the RayJob is suspended once "
-    "the RayCluster is gone; the garbage collector may come later",
+    "KubeRay deletes the RayCluster in the background, and reports that the RayJob is suspended "
+    "once the RayCluster is gone; the garbage collector may come later",
 )

@@ -176,7 +176,8 @@ def quota_is_released_after_the_last_pod(run: WorkloadRun) -> Obligations:
         return
     for evicted in run.turns(lambda state: state.is_evicted and state.has_quota):
         signal = run.job.says_inactive(evicted)
-        ended = None if signal is None else run.job.last_pod_ended(signal)
+        latency_us = run.operator.timing.latency_us
+        ended = None if signal is None else run.job.last_pod_ended(signal, latency_us)
         if ended is not None:
             yield eventually(
                 run,

@@ -63,10 +63,19 @@ class JobRun:
         track = self._history.tracks.get(str(owner.get("uid", "")))
         return track is not None and track.exists_at(n)
 
-    def last_pod_ended(self, since: Moment) -> Moment | None:
+    def last_pod_ended(self, since: Moment, latency_us: int) -> Moment | None:
         """The first moment from one on at which each of its pods, bound or not, is terminal or
-        gone."""
-        return self.first(since, self._are_all_over)
+        gone; those that its controller, which cannot have seen that moment yet, creates within its
+        latency count too."""
+        over = self.first(since, self._are_all_over)
+        while over is not None and (late := self._created_after(over, latency_us)):
+            over = self.first(late, self._are_all_over)
+        return over
+
+    def _created_after(self, since: Moment, latency_us: int) -> Moment | None:
+        created = [pod.created for pod in self.pods]
+        late = [each for each in created if since.n < each.n and each.t <= since.t + latency_us]
+        return max(late, key=lambda each: each.n, default=None)
 
     def has_at_most(self, count: int, since: Moment) -> Moment | None:
         """The first moment from one on at which so many of its pods are left at most."""

@@ -59,7 +59,7 @@ def _may_go(holding: Holding, loss: Loss) -> Moment | None:
         return loss.began
     is_by_signal = loss.cause is Cause.EVICTION and not holding.holds_until_terminal
     if job.framework in _UNTIL_ALL_IS_OVER or (holding.is_strict and not is_by_signal):
-        return job.last_pod_ended(loss.began)
+        return job.last_pod_ended(loss.began, holding.operator.timing.latency_us)
     if is_by_signal:
         return job.says_inactive(loss.began)
     # One that is deleted may stay for a finalizer, and its Workload with it.
@@ -136,8 +136,7 @@ def orphans_hold_nothing(holding: Holding) -> Obligations:
                 f"{when(gone)}.",
                 gone,
             )
-    running = [pod for pod in holding.pods if pod.uses_at(gone.n, terminating=True)]
-    ends = [pod.ended for pod in running]
+    ends = [pod.ended for pod in holding.pods if pod.ends_after(gone, seen_us)]
     known = [end for end in ends if end is not None]
     if len(known) < len(ends):
         return

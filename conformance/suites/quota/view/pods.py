@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from conformance.history import History, Track
+from conformance.history import History, Moment, Track
 from conformance.suites.kueue.view.amounts import Usage, of_pod
 from vocabulary.clock import SECOND, Micros
 from vocabulary.history import Write
@@ -61,6 +61,13 @@ class PodSpan:
         if self.bound.n > n or (self.ended is not None and self.ended.n <= n):
             return False
         return terminating or self.deleted is None or self.deleted.n > n
+
+    def ends_after(self, moment: Moment, latency_us: Micros) -> bool:
+        """True if it uses resources at a moment, or its controller, which cannot have seen that
+        moment yet, creates it within its latency."""
+        if self.bound.n <= moment.n:
+            return self.uses_at(moment.n, terminating=True)
+        return self.track.created.t <= moment.t + latency_us
 
 
 def pod_spans(history: History) -> Iterator[PodSpan]:
