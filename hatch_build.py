@@ -14,7 +14,14 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-ROOMS = ("vocabulary", "reference_controller", "conformance", "chaos", "fixtures")
+ROOMS = (
+    "vocabulary",
+    "reference_controller",
+    "conformance",
+    "chaos",
+    "fixtures",
+    "mlbatch_tools",
+)
 RENAMED = "fixtures"
 _MENTIONED = re.compile(rf'\b{RENAMED}(?=\.[a-z_]| import |")')
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -32,6 +33,7 @@ from conformance.cli.problems import exit_code_for, report_bug, report_problem
 from conformance.running.collecting import OBJECTS_PER_COLLECTION
 from fixtures.parent_bound import bind_to_environment
 from vocabulary import suite_path
+from vocabulary.entry_points import EntryPointError, EntryPoints
 
 _HELP = """\
 Does this controller keep its promises while things break?
@@ -75,6 +77,12 @@ app.add_typer(in_cluster.app, name="in-cluster", rich_help_panel=_OTHER_CLUSTERS
 app.command("clean", rich_help_panel=_OTHER_CLUSTERS)(clean.clean)
 app.command("chaos", epilog=EXIT_CODES_HELP, rich_help_panel=_CHAOS)(chaos.chaos)
 app.command("check", epilog=EXIT_CODES_HELP, rich_help_panel=_CHAOS)(check.check)
+# Commands of packages that nothing here needs. Those of an installation that is out of date are
+# left out; the suites' entry points, which are as old, say so.
+with suppress(EntryPointError):
+    _added = EntryPoints("assay.commands", "command")
+    for _name in _added.names():
+        app.add_typer(_added.load(_name), name=_name, rich_help_panel=_OTHER_CLUSTERS)
 name_examples(app)
 
 

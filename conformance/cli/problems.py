@@ -38,6 +38,7 @@ _CODES: Final = {
     "conformance.running.fault_use.OtherRunsError": ExitCode.BAD_INPUT,
     "conformance.running.workers.UnknownClusterError": ExitCode.ENVIRONMENT,
     "conformance.implementation.UnknownImplementationError": ExitCode.BAD_INPUT,
+    "mlbatch_tools.problems.ToolError": ExitCode.BAD_INPUT,
     "reference_controller.runtime.options.ConfigError": ExitCode.BAD_INPUT,
     "reference_controller.runtime.options.OptionsError": ExitCode.BAD_INPUT,
     "conformance.profiles.program.ProgramMissingError": ExitCode.ENVIRONMENT,

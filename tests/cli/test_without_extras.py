@@ -20,7 +20,7 @@ from conformance.cli.problems import _EXTRAS
 from tests.cli.conftest import Reports
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("vocabulary", "reference_controller", "conformance", "chaos", "fixtures")
+ROOMS = ("vocabulary", "reference_controller", "conformance", "chaos", "fixtures", "mlbatch_tools")
 OF_JOBSET = ROOT / "reports" / "kubernetes-sigs-jobset" / "v0-12-0-control-plane"
 
 CASES: tuple[tuple[str, str], ...] = (
@@ -48,6 +48,8 @@ CASES: tuple[tuple[str, str], ...] = (
     ("report ai-conformance {good} --out product.yaml", ""),
     ("report rejudge {good} --out again", ""),
     ("report submission {good} --out handed-in", ""),
+    ("tools cluster-checker {root}/tests/tools/manifests/guide-cluster.yaml", ""),
+    ("tools cluster-checker", "cluster"),
     ("cluster build", "cluster"),
     ("cluster up", "cluster"),
     ("cluster down", "cluster"),

@@ -1,0 +1,81 @@
+"""The error of all tools about their input, and checked access to fields of objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Any
+
+from vocabulary.objects import Object, get_path, name_of, namespace_of
+from vocabulary.quantities import parse_quantity
+
+
+class ToolError(ValueError):
+    """Unusable input; the message names the file or object, the field and the next action."""
+
+
+class ObjectError(ToolError):
+    """An unusable field of an object, which the message begins with."""
+
+    def __init__(self, obj: Object, problem: ToolError) -> None:
+        super().__init__(f"{described(obj)}: {problem}")
+        self.obj = obj
+
+
+@contextmanager
+def reading(obj: Object) -> Iterator[None]:
+    """Have every ToolError name this object."""
+    try:
+        yield
+    except ObjectError:
+        raise
+    except ToolError as error:
+        raise ObjectError(obj, error) from error
+
+
+def described(obj: Object) -> str:
+    """An object's kind, namespace and name, for messages."""
+    place = f"{namespace_of(obj)}/" if namespace_of(obj) else ""
+    return f"{obj.get('kind', 'object')} {place}{name_of(obj)}"
+
+
+def objects_at(obj: Object, path: str) -> Sequence[Object]:
+    """The list of objects at a dotted path, empty where the path ends early.
+
+    Raises ToolError for anything else there.
+    """
+    value = get_path(obj, path)
+    if value is None:
+        return ()
+    if not isinstance(value, list | tuple) or not all(isinstance(each, dict) for each in value):
+        raise ToolError(f"{path} is {_short(value)}; write a list of objects")
+    return value
+
+
+def object_at(obj: Object, path: str) -> Object:
+    """The object at a dotted path, empty where the path ends early; see `objects_at`."""
+    value = get_path(obj, path)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise ToolError(f"{path} is {_short(value)}; write a mapping")
+    return value
+
+
+def amount_in(amounts: Object, key: str, path: str) -> Fraction:
+    """The quantity of that key, 0 if there is none; `path` is that of the mapping."""
+    value = amounts.get(key)
+    if value is None:
+        return Fraction(0)
+    try:
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise ValueError(f"{_short(value)} is not a resource quantity; write for example 8")
+        return parse_quantity(value)
+    except ValueError as error:
+        raise ToolError(f"{path}.{key}: {error}" if path else f"{key}: {error}") from error
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}…"
