@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from mlbatch_tools.cluster_checker.report import ClusterReport
 
 app = typer.Typer(
     help="Tools for clusters that are set up as the MLBatch guide says.", no_args_is_help=True
 )
+EXIT_CODES = "[bold]Exit codes[/bold]: 0 written · 2 bad input · 4 it cannot be written"
 CHECKER_EXIT_CODES = """\
 [bold]Exit codes[/bold]: 0 no warnings (notes do not count) · 1 at least one warning · 2 bad input ·
 4 the cluster cannot be reached or refuses, or a package is missing
@@ -96,6 +97,60 @@ def cluster_checker(
             typer.echo(new if as_json else f"\n{new}")
             text = new
     raise typer.Exit(1 if found.has_warnings else 0)
+
+
+@app.command("appwrapper-packager", epilog=EXIT_CODES)
+def appwrapper_packager(
+    inputs: Annotated[
+        list[Path],
+        typer.Option(
+            "--input",
+            "-i",
+            metavar="FILE",
+            help="Manifests, YAML or JSON; - is standard input; may be repeated.",
+        ),
+    ],
+    *,
+    name: Annotated[
+        str, typer.Option("--name", "-n", help="The AppWrapper's name.")
+    ] = "sample-appwrapper",
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="- is standard output.")
+    ] = Path("aw.yaml"),
+    queue: Annotated[
+        str, typer.Option(help="The local queue; empty: the cluster's default.")
+    ] = "default-queue",
+) -> None:
+    """Wrap manifests in an AppWrapper.
+
+    Comments stay; items of lists, and JSON, are written anew. podSets are declared for kinds whose
+    pods the controller does not know of itself. Remarks are written to standard error.
+
+    \b
+    assay tools appwrapper-packager -i pod.yaml -n wrapped-pod -o wrapped-pod.yaml
+    kubectl apply -f wrapped-pod.yaml
+    """
+    from mlbatch_tools.appwrapper_packager import package
+
+    packed = package(inputs, name, queue)
+    _write(packed.text, output, inputs)
+    _remark(packed.remarks)
+
+
+def _write(text: str, output: Path, inputs: list[Path]) -> None:
+    from mlbatch_tools.problems import ToolError
+
+    if output == Path("-"):
+        typer.echo(text, nl=False)
+        return
+    if output.exists() and any(each.exists() and each.samefile(output) for each in inputs):
+        raise ToolError(f"{output} is an input; name another file with --output")
+    output.write_text(text, encoding="utf-8")
+
+
+def _remark(remarks: Iterable[str]) -> None:
+    for each in remarks:
+        typer.echo(f"note: {each}", err=True)
 
 
 def _of_cluster(

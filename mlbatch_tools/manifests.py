@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
@@ -37,14 +37,20 @@ def read(paths: Iterable[Path]) -> list[Found]:
 
 def read_file(path: Path) -> list[Found]:
     """Return the objects of one file, `-` for standard input. Raises ToolError."""
-    source = "standard input" if path == STDIN else str(path)
+    source = source_of(path)
     documents = [each for each in documents_in(text_of(path), source) if each is not None]
-    objects = list(_items(documents, source))
-    if not objects:
+    found = [
+        item
+        for index, each in enumerate(documents)
+        for item in items_in(each, f"{source}[{index}]" if len(documents) > 1 else source)
+    ]
+    if not found:
         raise ToolError(f"{source}: has no object; name a file with Kubernetes manifests")
-    for found in objects:
-        require_identity(found)
-    return objects
+    return found
+
+
+def source_of(path: Path) -> str:
+    return "standard input" if path == STDIN else str(path)
 
 
 def text_of(path: Path) -> str:
@@ -76,7 +82,38 @@ def documents_in(text: str, source: str) -> list[Any]:
     return load_all_yaml(text, source, max_bytes=MAX_BYTES)
 
 
-def require_identity(found: Found) -> None:
+def items_in(document: Any, source: str) -> list[Found]:
+    """Return the objects of a document; lists of any kind are unpacked. Raises ToolError."""
+    if not isinstance(document, dict | list):
+        raise ToolError(f"{source}: is {type(document).__name__}, no object; write a mapping")
+    if isinstance(document, dict) and not _is_list(document):
+        found = Found(document, source)
+        _require_identity(found)
+        return [found]
+    items = document if isinstance(document, list) else document["items"] or []
+    if not isinstance(items, list):
+        raise ToolError(f"{source}: items is no list; write a list of objects")
+    return [
+        found
+        for index, item in enumerate(items)
+        for found in items_in(_typed(item, document), f"{source}[{index}]")
+    ]
+
+
+def _files(path: Path) -> list[Path]:
+    if path == STDIN or not path.is_dir():
+        return [path]
+    files = sorted(each for each in path.rglob("*") if each.suffix in _SUFFIXES)
+    if not files:
+        raise ToolError(f"{path}: has no {', '.join(_SUFFIXES)} file; name one that has")
+    return files
+
+
+def _is_list(document: Object) -> bool:
+    return str(document.get("kind", "")).endswith("List") and "items" in document
+
+
+def _require_identity(found: Found) -> None:
     """Raise ToolError unless the object has a kind, and a name that is safe to print."""
     obj, source = found
     for field in ("apiVersion", "kind"):
@@ -94,38 +131,9 @@ def require_identity(found: Found) -> None:
             )
 
 
-def _files(path: Path) -> list[Path]:
-    if path == STDIN or not path.is_dir():
-        return [path]
-    files = sorted(each for each in path.rglob("*") if each.suffix in _SUFFIXES)
-    if not files:
-        raise ToolError(f"{path}: has no {', '.join(_SUFFIXES)} file; name one that has")
-    return files
-
-
-def _items(documents: list[Any], source: str) -> Iterator[Found]:
-    """The objects of documents; kinds that end with List, and bare lists, are unpacked."""
-    for index, document in enumerate(documents):
-        place = f"{source}[{index}]" if len(documents) > 1 else source
-        if isinstance(document, list):
-            yield from _items(document, place)
-        elif not isinstance(document, dict):
-            raise ToolError(f"{place}: is {type(document).__name__}, no object; write a mapping")
-        elif not is_list(document):
-            yield Found(document, place)
-        elif isinstance(items := document.get("items") or [], list):
-            yield from _items([_typed(each, document) for each in items], place)
-        else:
-            raise ToolError(f"{place}: items is no list; write a list of objects")
-
-
-def is_list(document: Object) -> bool:
-    return str(document.get("kind", "")).endswith("List") and "items" in document
-
-
-def _typed(item: Any, of: Object) -> Any:
+def _typed(item: Any, of: Any) -> Any:
     """An item; lists of one kind, as the API server sends them, have items without it."""
-    kind = str(of["kind"]).removesuffix("List")
+    kind = str(of.get("kind", "")).removesuffix("List") if isinstance(of, dict) else ""
     if not isinstance(item, dict) or not kind:
         return item
     return {"apiVersion": of.get("apiVersion"), "kind": kind, **item}

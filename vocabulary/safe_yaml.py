@@ -29,6 +29,7 @@ _PLAIN_TAGS: Final = {
 }
 _STRING_TAG: Final = "tag:yaml.org,2002:str"
 _TOO_DEEP: Final = f"nested deeper than {MAX_DEPTH} levels; make it flatter"
+_ADVICE: Final = "check indentation, quotes and brackets there"
 _COLLECTION_TAGS: Final = (None, "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 
 
@@ -187,9 +188,10 @@ class _Reader:
                 self._check_depth(self._text[: mark.index])
             place = f":{mark.line + 1}:{mark.column + 1}" if mark is not None else ""
             since = f" ({error.context} from line {began.line + 1})" if began is not None else ""
+            is_tab = mark is not None and self._text[mark.index : mark.index + 1] == "\t"
+            advice = "write spaces for the tab" if is_tab else _ADVICE
             raise YamlError(
-                f"{self._source}{place}: is not YAML: {error.problem}{since}; check indentation, "
-                "quotes and brackets there"
+                f"{self._source}{place}: is not YAML: {error.problem}{since}; {advice}"
             ) from error
         except yaml.reader.ReaderError as error:
             # Its position is one of bytes or of characters, as the loader is; the first is it.

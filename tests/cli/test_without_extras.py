@@ -50,6 +50,7 @@ CASES: tuple[tuple[str, str], ...] = (
     ("report submission {good} --out handed-in", ""),
     ("tools cluster-checker {root}/tests/tools/manifests/guide-cluster.yaml", ""),
     ("tools cluster-checker", "cluster"),
+    ("tools appwrapper-packager -i {root}/tests/tools/manifests/sample-pod.yaml", ""),
     ("cluster build", "cluster"),
     ("cluster up", "cluster"),
     ("cluster down", "cluster"),
