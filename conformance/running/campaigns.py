@@ -13,14 +13,28 @@ from typing import TypeAlias
 from conformance.profiles.choosing import profiles_named
 from conformance.report.run_result import GIVEN_UP, RunResult
 from conformance.running.counted_campaigns import in_one_line
-from conformance.running.crash_tasks import FEW_ENOUGH, crash_tasks, drawn, in_words, unless_missed
+from conformance.running.crash_states import (
+    FEW_OF_OTHERS,
+    FEW_SECOND,
+    is_in_full,
+    states_in_words,
+)
+from conformance.running.crash_tasks import (
+    FEW_ENOUGH,
+    crash_tasks,
+    drawn,
+    in_words,
+    second_kills,
+    unless_missed,
+    was_killed,
+)
 from conformance.running.random_plans import in_spite_of_its_faults, random_tasks
 from conformance.running.rearming import STRETCHES, tasks_again, unarmed
 from conformance.running.rearming import in_words as rearming_in_words
 from conformance.running.repeated import repeated_in_words
 from conformance.running.run_options import RunOptions
 from conformance.running.shrunk_really import shrink_new
-from conformance.running.workers import Task
+from conformance.running.workers import Task, without_uneventful_history
 
 
 @dataclass(slots=True)
@@ -103,15 +117,27 @@ def with_longer_durations(suite: UnderWay) -> None:
 
 
 def at_crash_points(suite: UnderWay) -> None:
-    """Every scenario with the operator killed at each of its crash points, or at a sample."""
+    """Every scenario with the operator killed at each of its crash points, or at a sample; of a
+    suite that counts the states that a crash can leave, all states, and second kills."""
     options = suite.options
     is_simulated = options.cluster == "simulated"
     is_of_programs = _is_of_programs(options)
     tasks = list(_of_each(suite, lambda run: crash_tasks(run, options.implementation)))
     existing = len(tasks)
-    most = options.sample or (existing if is_simulated else FEW_ENOUGH)
-    runs = suite.as_many_as_come(drawn(tasks, most, options.seed))
-    suite.crash_points = (sum(run.strikes > 0 for run in runs), existing)
+    counts_states = is_simulated and not options.sample and any(task.has_state for task in tasks)
+    if counts_states:
+        others = [task for task in tasks if not task.has_state]
+        chosen = [task for task in tasks if task.has_state]
+        chosen += drawn(others, FEW_OF_OTHERS, options.seed)
+    else:
+        most = options.sample or (existing if is_simulated else FEW_ENOUGH)
+        chosen = drawn(tasks, most, options.seed)
+    runs = suite.as_many_as_come(chosen)
+    if counts_states and not suite.interrupted:
+        suite.notes += states_in_words(runs)
+        again, existing_again = _second_kills(suite, runs)
+        runs, existing = [*map(without_uneventful_history, runs), *again], existing + existing_again
+    suite.crash_points = (sum(map(was_killed, runs)), existing)
     if not is_simulated:
         suite.notes += in_words(runs, existing)
     if is_of_programs:
@@ -119,6 +145,25 @@ def at_crash_points(suite: UnderWay) -> None:
         suite.notes.append(in_one_line("crash points", runs, suite.without_plans))
     suite.notes += repeated_in_words("crash points", runs)
     suite.runs += map(unless_missed, runs) if is_simulated else runs
+
+
+def _second_kills(suite: UnderWay, runs: Sequence[RunResult]) -> tuple[list[RunResult], int]:
+    """Runs with a second kill, after some states all, after others a sample; and how many there
+    could be."""
+    of_run = [
+        (run, list(second_kills(run, suite.options.implementation))) for run in runs if run.entries
+    ]
+    full = [task for run, tasks in of_run if is_in_full(run) for task in tasks]
+    rest = [task for run, tasks in of_run if not is_in_full(run) for task in tasks]
+    existing = len(full) + len(rest)
+    chosen = full + drawn(rest, FEW_SECOND, suite.options.seed, "second kills")
+    made = suite.as_many_as_come(chosen)
+    tried = sum(map(was_killed, made))
+    suite.notes.append(
+        f"second kills: {tried:,} of {existing:,}, {len(full):,} of them after states that are "
+        "tried in full"
+    )
+    return made, existing
 
 
 def under_random_faults(suite: UnderWay) -> None:

@@ -10,18 +10,18 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from importlib import import_module
-from importlib.util import find_spec
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
 
 from chaos.exploration import crash_points
-from chaos.plan import Plan
+from chaos.happening import Place
+from chaos.plan import Plan, plan_from_data
 from conformance.report.run_result import RunResult
+from conformance.running.crash_states import crash_states
 from conformance.running.workers import Task
-from conformance.suite import load as suites
+from vocabulary.history import Process, Write
 
 FEW_ENOUGH: Final = 60
 """The default number of tries on a real cluster: some minutes' worth."""
@@ -31,9 +31,18 @@ def crash_tasks(run: RunResult, implementation: str) -> Iterator[Task]:
     """The same scenario, with each operator killed at each of its crash points in turn, or with
     what its suite tries instead."""
     base = Plan(scenario=run.scenario, seed=run.seed)
-    instead = tuple(_instead(base))
+    states = crash_states(run.scenario)
+    instead = () if states is None else tuple(states.crash_plans(base))
     for text, plan in instead:
-        yield Task(run.scenario, implementation, run.seed, plan.to_data(), text, keep_history=False)
+        yield Task(
+            run.scenario,
+            implementation,
+            run.seed,
+            plan.to_data(),
+            text,
+            keep_history=states is not None and states.is_killed_again(text),
+            has_state=True,
+        )
     if instead:
         return
     roles = run.header.operators
@@ -49,13 +58,26 @@ def crash_tasks(run: RunResult, implementation: str) -> Iterator[Task]:
             )
 
 
-def _instead(base: Plan) -> Iterable[tuple[str, Plan]]:
-    """The plans that the module `crash_states` of its suite has for a scenario, with texts."""
-    package = suites()[base.scenario.partition("/")[0]].package
-    if find_spec(f"{package}.crash_states") is None:
-        return ()
-    found: Iterable[tuple[str, Plan]] = import_module(f"{package}.crash_states").crash_plans(base)
-    return found
+def second_kills(run: RunResult, implementation: str) -> Iterator[Task]:
+    """The same run, with its operator killed again at each of its later crash points. Before its
+    next write it leaves what the first kill has left."""
+    ended = next((e for e in run.entries if isinstance(e, Process) and e.change == "killed"), None)
+    if ended is None:
+        return
+    before = sum(
+        isinstance(e, Write) and e.actor == ended.process and e.n < ended.n for e in run.entries
+    )
+    base = plan_from_data(run.plan)
+    for point in crash_points(run.entries, ended.process):
+        if point.k > before + (point.place is Place.BEFORE_COMMIT):
+            yield Task(
+                run.scenario,
+                implementation,
+                run.seed,
+                point.plan(base).to_data(),
+                f"{run.variant}; then {point.describe()}",
+                keep_history=False,
+            )
 
 
 def drawn(tasks: Sequence[Task], most: int, seed: int, of: str = "crash points") -> list[Task]:
@@ -74,10 +96,22 @@ def drawn(tasks: Sequence[Task], most: int, seed: int, of: str = "crash points")
 
 
 def unless_missed(run: RunResult) -> RunResult:
-    """The run of a crash point, as an error if the operator was not killed after all."""
-    if run.strikes or run.error:
+    """The run of a crash point, as an error if the operator was not killed after all, or in another
+    state."""
+    if run.error:
+        return run
+    if run.state and f" at {run.state}; then " not in run.variant:
+        return msgspec.structs.replace(run, error=f"the operator was killed at: {run.state}")
+    if was_killed(run):
         return run
     return msgspec.structs.replace(run, error="the operator was not killed: point not reached")
+
+
+def was_killed(run: RunResult) -> bool:
+    """True if the operator was killed as often as the run's plan has it."""
+    wanted = sum("kill" in step for step in run.plan["faults"])
+    kills = (step for step in run.struck if "kill" in step and "injection" not in step["when"])
+    return sum(1 for _ in kills) >= wanted
 
 
 def in_words(runs: Sequence[RunResult], existing: int) -> Iterator[str]:

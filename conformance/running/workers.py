@@ -17,6 +17,7 @@ from conformance.norm.verdict import Outcome
 from conformance.profiles.choosing import all_simulated, all_under_test, profiles_named
 from conformance.report.run_result import RunResult
 from conformance.running.collecting import collecting_seldom
+from conformance.running.crash_states import state_at_end
 from conformance.running.repeated import difference_between
 from conformance.running.run_options import DEFAULT_SEED, RunOptions
 from conformance.running.runner import run_one, run_really
@@ -58,6 +59,8 @@ class Task:
     """How many times as long durations are, where time is real."""
     edition: str = ""
     """The edition of the norm to judge by; empty: the default."""
+    has_state: bool = False
+    """True if the state at the operator's end is told: see `crash_states`."""
     twice: bool = False
     """True if the run is made a second time, to compare the histories byte by byte."""
 
@@ -118,7 +121,9 @@ def run_task(task: Task) -> RunResult:
         result = msgspec.structs.replace(
             result, repeated=difference_between(result, _simulated(task))
         )
-    return _without_uneventful_history(result, task)
+    if task.has_state:
+        result = msgspec.structs.replace(result, state=state_at_end(result))
+    return result if task.keep_history else without_uneventful_history(result)
 
 
 def _simulated(task: Task) -> RunResult:
@@ -164,10 +169,9 @@ def lost_run(task: Task, how: str) -> RunResult:
     )
 
 
-def _without_uneventful_history(result: RunResult, task: Task) -> RunResult:
-    """The result as it is to be kept: of a campaign only histories that show a violation."""
-    is_eventful = any(verdict.outcome is Outcome.FAILED for verdict in result.verdicts)
-    if task.keep_history or is_eventful:
+def without_uneventful_history(result: RunResult) -> RunResult:
+    """The result as it is kept of a campaign: its history only if that shows a violation."""
+    if any(verdict.outcome is Outcome.FAILED for verdict in result.verdicts):
         return result
     return msgspec.structs.replace(
         result, entries=(), history_sha256=history_digest(result.header, result.entries)
@@ -323,7 +327,7 @@ def _run_on(session: Session, task: Task) -> RunResult:
     result = run_really(
         session, scenario, task.seed, plan, task.variant, task.stretch, task.edition
     )
-    return _without_uneventful_history(result, task)
+    return result if task.keep_history else without_uneventful_history(result)
 
 
 @cache

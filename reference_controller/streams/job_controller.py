@@ -121,7 +121,7 @@ class JobController:
             yield from self._let_go(job)
             return None
         if is_submitted:
-            yield from self._look_after(Compiled(job))
+            yield from self._look_after(self._office.compiled(job))
             return None
         if self._rules.is_fresh(get_path(job, "spec.id") is not None):
             self._office.driven.add(uid_of(job))
@@ -138,13 +138,14 @@ class JobController:
                 return None
             job = yield from self._take_over(key, job, design)
         self._office.driven.add(uid_of(job))
-        return (yield from self._submit(key, Compiled(job)))
+        return (yield from self._submit(key, self._office.compiled(job)))
 
     def _is_interrupted(self, job: Object) -> Reading[bool]:
         assert self._started_us is not None
         created_us = parse_rfc3339(meta(job)["creationTimestamp"])
         is_driven = uid_of(job) in self._office.driven
-        is_whole = not is_driven and (yield from self._is_complete(Compiled(job), live=False))
+        compiled = self._office.compiled(job)
+        is_whole = not is_driven and (yield from self._is_complete(compiled, live=False))
         return self._rules.is_interrupted(
             is_driven, is_whole, created_us // SECOND, self._started_us // SECOND
         )
@@ -195,7 +196,7 @@ class JobController:
     def _submit(self, key: Key, job: Compiled) -> Reconcile:
         if job.uid in self._aborted:
             return None
-        for part in job.parts():
+        for part in job.parts:
             if (yield from self._exists(job, part)):
                 continue
             if self._rules.creates((job.uid, part.kind, part.name) in self._once):
@@ -215,7 +216,7 @@ class JobController:
         """Create what is missing of a submitted Job, unless it is being deleted: its cached state
         may be older than what is missing."""
         missing = []
-        for part in job.parts():
+        for part in job.parts:
             is_there = yield from self._exists(job, part)
             if not is_there and self._rules.restores(part.kind):
                 missing.append(part)

@@ -29,6 +29,15 @@ class Office:
     """The uids of Jobs that this process submits."""
     launched: set[tuple[str, int]] = field(default_factory=set)
     """The launches that it began: uid of the ProcessingElement, and its launchCount."""
+    _compiled: dict[str, Compiled] = field(default_factory=dict)
+    """By the uid of a Job: its version that was compiled last."""
+
+    def compiled(self, job: Object) -> Compiled:
+        """A Job's parts, which are made once for each of its versions."""
+        found = self._compiled.get(uid_of(job))
+        if found is None or found.job is not job:
+            found = self._compiled[uid_of(job)] = Compiled(job)
+        return found
 
     def job_of(self, part: Object, *, live: bool) -> Reading[Compiled | None]:
         """The Job that a part belongs to; None if it is gone, or being deleted."""
@@ -36,7 +45,7 @@ class Office:
         job = yield from read(JOB, namespace_of(part), labels.get(OF_JOB, ""), live=live)
         if job is None or uid_of(job) != labels.get(JOB_UID) or is_terminating(job):
             return None
-        return Compiled(job)
+        return self.compiled(job)
 
     def acts_for(self, job: Compiled) -> bool:
         """True if pods of the Job are this process's to make."""

@@ -5,8 +5,9 @@ A part is a function of the Job alone as it was launched, so that any pass finds
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from reference_controller.streams.names import (
@@ -54,7 +55,7 @@ class Part(NamedTuple):
         return name_of(self.object)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Compiled:
     """A launched Job."""
 
@@ -73,8 +74,12 @@ class Compiled:
         """The number of its ProcessingElements."""
         return int(get_path(self.job, "spec.statistics.processingElementCount", 0))
 
-    def parts(self) -> Iterator[Part]:
+    @cached_property
+    def parts(self) -> Sequence[Part]:
         """All but its pods."""
+        return tuple(self._parts())
+
+    def _parts(self) -> Iterator[Part]:
         spec = self.job["spec"]
         yield self._part(CONFIG_MAP, self.name, data={"labels": _text(self._ports())})
         for pe in range(self.size):

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from typing import Final
 
+import msgspec
 import pytest
 
 from chaos.plan import Plan
 from conformance.implementation import implementation
+from conformance.running.crash_tasks import second_kills, unless_missed
+from conformance.running.run_options import RunOptions
 from conformance.running.runner import run_one
+from conformance.running.suite import run_suite
 from conformance.scenarios import SCENARIOS
+from conformance.suites.streams import crash_states
 from conformance.suites.streams.crash_states import (
     BEFORE_ELEMENTS,
     CANONICAL,
     MEANWHILE,
     SIZE,
     State,
+    counted,
     crash_plans,
+    is_in_full,
+    state_at_end,
     states,
 )
 from vocabulary.history import Process, Write
@@ -66,6 +75,20 @@ def test_the_states_are_all_that_are_closed_under_their_causes() -> None:
     assert len(MEANWHILE) == 8
 
 
+@pytest.mark.parametrize("event", MEANWHILE)
+def test_what_happens_to_a_submitted_job_happens(event: str) -> None:
+    """The steps of the canonical Job last until then, and no claim takes the reaction amiss."""
+    case = "nodes" if event == "a node is added" else "five"
+    text = f"ended after reply at submitted; then {event}"
+    plan = dict(PLANS[case])[text]
+    run = run_one(
+        SCENARIOS[plan.scenario], {"streams": implementation("reference", "streams")}, 1, plan
+    )
+    wanted = {fault.plan_key for fault in MEANWHILE[event]}
+    assert wanted <= {key for step in run.struck for key in step}
+    assert not [verdict for verdict in run.verdicts if verdict.outcome == "failed"]
+
+
 def written(state: State) -> frozenset[Event]:
     done: list[Event] = [("part", n) for n in range(state.ordered)]
     for pe, stage in enumerate(state.stages):
@@ -92,4 +115,55 @@ def test_plans_reach_their_states(n: int) -> None:
     )
     expected = {(verb, str(kind)): count for verb, kind, count in wanted.counts() if count}
     assert by_operator == expected, told
+    assert state_at_end(run.entries) == str(wanted)
     assert not [verdict for verdict in run.verdicts if verdict.outcome == "failed"], told
+
+
+def test_states_count_if_all_their_runs_have_reached_them() -> None:
+    runs = [
+        (text, str(state))
+        for plans in PLANS.values()
+        for text, _ in plans
+        for state in states()
+        if f" at {state}; then " in text
+    ]
+    assert counted(runs) == "381 of 381 × 2 × 8"
+    assert counted([*runs[1:], (runs[0][0], "submitted")]) == "380 of 381 × 2 × 8"
+
+
+def test_the_states_that_are_tried_in_full_have_as_many_writes_as_the_norm_names() -> None:
+    found = Counter(state.writes for state in states() if is_in_full(str(state)))
+    assert found == {1: 1, 16: 1, 29: 15}
+
+
+def test_a_campaign_has_all_states_and_second_kills(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = [State(1), State(3)]
+    monkeypatch.setattr(crash_states, "states", lambda: iter(few))
+    monkeypatch.setattr("conformance.running.campaigns.FEW_SECOND", 4)
+    options = RunOptions(crash_points=True, jobs=1)
+    suite = run_suite([f"{CANONICAL}five"], options, lambda _: None)
+    assert "states that a crash can leave: 2 of 2 × 2 × 7" in suite.notes
+    (told,) = (note for note in suite.notes if note.startswith("second kills: "))
+    tried, existing, in_full = map(int, re.findall(r"[0-9]+", told.replace(",", "")))
+    assert (tried - in_full, suite.crash_points) == (4, (28 + tried, 28 + existing))
+    assert in_full < existing
+    assert not [run.error for run in suite.runs if run.error]
+    assert not [run for run in suite.runs if run.plan["faults"] and run.entries]
+    killed_twice = [run for run in suite.runs if sum("kill" in step for step in run.struck) == 2]
+    assert len(killed_twice) == tried
+
+
+def test_a_run_that_was_killed_in_another_state_is_an_error() -> None:
+    told, plan = PLANS["five"][0]
+    run = run_one(
+        SCENARIOS[plan.scenario],
+        {"streams": implementation("reference", "streams")},
+        1,
+        plan,
+        variant=told,
+    )
+    reached = msgspec.structs.replace(run, state=state_at_end(run.entries))
+    assert not unless_missed(reached).error
+    other = msgspec.structs.replace(run, state="16 writes")
+    assert unless_missed(other).error == "the operator was killed at: 16 writes"
+    assert not list(second_kills(msgspec.structs.replace(run, entries=()), "reference"))

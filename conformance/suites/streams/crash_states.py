@@ -8,7 +8,8 @@ request that would go beyond, and ends the process once the state's writes are t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 from typing import Final, NamedTuple
@@ -35,6 +36,7 @@ from conformance.suites.streams.api import (
     PROCESSING_ELEMENT,
 )
 from vocabulary.clock import MINUTE, SECOND
+from vocabulary.history import Entry, Process, Write
 from vocabulary.kinds import CONFIG_MAP, POD, SERVICE, Kind
 
 CANONICAL: Final = "streams/submissions/canonical/"
@@ -55,6 +57,8 @@ _DOWN_US: Final = 8 * SECOND
 _HELD_US: Final = 4 * SECOND
 _MEANWHILE_US: Final = 5 * SECOND
 _PLACES: Final = ("commit", "reply")
+IN_FULL: Final = (1, 16, 29)
+"""After states of so many writes the operator is killed a second time at each later write."""
 
 
 class State(NamedTuple):
@@ -173,6 +177,50 @@ def crash_plans(base: Plan) -> Iterator[tuple[str, Plan]]:
         steps += [Step(fault, At(_MEANWHILE_US)) for fault in MEANWHILE[meanwhile]]
         told = f"ended after {place} at {state}; then {meanwhile}"
         yield told, replace(base, faults=tuple(steps))
+
+
+def state_at_end(entries: Iterable[Entry]) -> str:
+    """The state in which the operator was killed first, by what it had written."""
+    done: Counter[tuple[str, str]] = Counter()
+    of_element: Counter[str] = Counter()
+    for entry in entries:
+        if isinstance(entry, Process) and entry.change == "killed":
+            break
+        if not isinstance(entry, Write) or entry.actor != ACTOR or not entry.event:
+            continue
+        done[entry.verb, entry.kind] += 1
+        if entry.kind in (str(PROCESSING_ELEMENT), str(POD)):
+            of_element["-".join(entry.name.split("-")[:2])] += 1
+    stages = tuple(of_element[element] - 1 for element in sorted(of_element))
+    is_submitted = bool(done["patch", str(JOB)])
+    state = State(done.total() - of_element.total() - is_submitted, stages, is_submitted)
+    is_one = done == {(verb, str(kind)): count for verb, kind, count in state.counts() if count}
+    return str(state) if is_one else f"{done.total()} writes that are none of the states"
+
+
+def is_killed_again(text: str) -> bool:
+    """True if a plan's run is repeated with a second kill at each later write."""
+    return text.startswith(f"ended after {_PLACES[0]} ") and text.endswith("then nothing happens")
+
+
+def is_in_full(state: str) -> bool:
+    """True if all second kills after a state are tried: of so many writes as the norm names."""
+    return state in {str(each) for each in states() if each.writes in IN_FULL}
+
+
+def counted(runs: Iterable[tuple[str, str]]) -> str:
+    """`381 of 381 × 2 × 8`: the states that were seen in each place with each event, by the texts
+    of the runs and by the states that they reached."""
+    of_state: Counter[str] = Counter()
+    places, events = set[str](), set[str]()
+    for text, state in set(runs):
+        where, _, event = text.partition("; then ")
+        of_state[state] += where.endswith(f" at {state}")
+        places.add(where.partition(" at ")[0])
+        events.add(event)
+    wanted = {str(each) for each in states()}
+    seen = {state for state in wanted if of_state[state] == len(places) * len(events)}
+    return f"{len(seen)} of {len(wanted)} × {len(places)} × {len(events)}"
 
 
 def _named(kind: Kind) -> str:

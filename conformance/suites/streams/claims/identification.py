@@ -14,7 +14,7 @@ from conformance.suites.streams.kind import ElementState, JobState
 from conformance.suites.streams.sources import text
 from conformance.suites.streams.view import JobRun, first
 from vocabulary.history import Process, Write
-from vocabulary.objects import labels_of
+from vocabulary.objects import get_path, labels_of
 
 _RESTARTED = "operator started after it had ended during a submission"
 
@@ -130,10 +130,17 @@ def submitted_ones_are_left_alone(run: JobRun) -> Obligations:
 
 
 def _is_due(run: JobRun, element: Track, n: int) -> bool:
-    """True if there is no pod of the launch that it has at a position: a client has changed it."""
+    """True if there is no pod of the launch that it has at a position, since a client has changed
+    it, or if that pod has failed and is to be restarted."""
+    spec = element.at(n).get("spec", {})
+    restarts_failed = spec.get("restartFailedPod") is not False
     launch = str(ElementState(element.at(n)).launches)
-    pods = (pod for pod in run.pods_of(element) if pod.exists_at(n))
-    return all(labels_of(pod.first).get(LAUNCH_COUNT) != launch for pod in pods)
+    pods = [pod.at(n) for pod in run.pods_of(element) if pod.exists_at(n)]
+    return not any(
+        labels_of(pod).get(LAUNCH_COUNT) == launch
+        and not (restarts_failed and get_path(pod, "status.phase") == "Failed")
+        for pod in pods
+    )
 
 
 @claim("ST-042", text(10), armed_by="recovery beside a Submitted Job")

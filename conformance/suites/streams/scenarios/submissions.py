@@ -25,6 +25,7 @@ def canonical(world: World, size: int | None) -> None:
     """A Job of five ProcessingElements, by its user's wish or for five nodes, is submitted."""
     its = StreamsJob.of(world, fusion=None if size is None else {"manual": size})
     world.until(its.is_submitted() | its.is_gone())
+    world.wait(5 * SECOND)  # it is gone in between where its submission is interrupted
 
 
 @scenario(
