@@ -6,7 +6,7 @@ Mutants measure a suite: each must be killed by some claim. They are for nothing
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar
 
@@ -36,11 +36,11 @@ class Mutant(Generic[R]):
     definition: ChangeManifest | None = None
     """The wrong decision, where it is one of the CustomResourceDefinition."""
     role: ChangeManifest | None = None
-    """The wrong decision, where it is one of the roles."""
+    """The wrong decision, where it is one of the roles, or the rights that a wrong design needs."""
 
     @property
     def is_installed_wrong(self) -> bool:
-        """True if its manifests are wrong, and the rules are the right ones."""
+        """True if its manifests are not those of the reference."""
         return self.definition is not None or self.role is not None
 
 
@@ -59,17 +59,19 @@ class Mutants(dict[str, Mutant[R]]):
         *killed_by: str,
         of: type[R] | None = None,
         name: str = "",
+        role: ChangeManifest | None = None,
     ) -> Callable[[Callable[Concatenate[Any, P], T]], Callable[Concatenate[Any, P], T]]:
         """Decorator: register a function in place of a rule as a mutant, named after the function.
 
         `rule` is a method of the rules, asked for by its class: `Rules.is_over`. `of` are the rules
-        that all other decisions are left to; by default the right ones.
+        that all other decisions are left to; by default the right ones. `role` gives it the rights
+        that only it needs.
         """
 
         def register(wrong: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:
             members = {rule.__name__: wrong, "__module__": wrong.__module__}
             rules = type(wrong.__name__, (of or self._right,), members)
-            self.add(Mutant(name or _name_of(wrong), sentence, killed_by, rules))
+            self.add(Mutant(name or _name_of(wrong), sentence, killed_by, rules, role=role))
             return wrong
 
         return register
@@ -107,6 +109,17 @@ class Mutants(dict[str, Mutant[R]]):
         if mutant.name in self:
             raise ValueError(f"mutant {mutant.name} is defined twice; names are unique")
         self[mutant.name] = mutant
+
+
+def granting(group: str, resources: Sequence[str], verb: str) -> ChangeManifest:
+    """A change of roles: the cluster's role has a further right."""
+    rule = {"apiGroups": [group], "resources": [*resources], "verbs": [verb]}
+
+    def change(role: Object) -> Object:
+        is_of_cluster = role["kind"] == "ClusterRole"
+        return {**role, "rules": [*role["rules"], rule]} if is_of_cluster else role
+
+    return change
 
 
 def _name_of(function: Callable[..., Any]) -> str:

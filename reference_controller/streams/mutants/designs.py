@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from typing import Final
 
+from reference_controller.mutants import granting
 from reference_controller.streams.mutants.registry import MUTANTS
+from reference_controller.streams.names import JOB, PARTS
 from reference_controller.streams.rules import Design, Rules
+from vocabulary.objects import Object
 
 APPROACH_1: Final = Design(way="pods", labels_pods=True, marks_elements=True, guards_pods=False)
 BACKGROUND: Final = Design(policy="Background", is_sure=False)
+_LABELS_PODS: Final = granting("", ["pods"], "patch")
+
+
+def _replaces_parts(role: Object) -> Object:
+    for group in ("", JOB.group):
+        plurals = [kind.plural for kind in PARTS if kind.group == group]
+        role = granting(group, plurals, "update")(role)
+    return role
 
 
 @MUTANTS.mutant(Rules.design, "It creates only what is missing.", "ST-017")
@@ -26,14 +37,18 @@ def pods_deleted_without_label(self: Rules) -> Design:
     return APPROACH_1._replace(labels_pods=False)
 
 
-@MUTANTS.mutant(Rules.design, "It makes pods of what was true before the crash.", "ST-025")
+@MUTANTS.mutant(
+    Rules.design, "It makes pods of what was true before the crash.", "ST-025", role=_LABELS_PODS
+)
 def pods_deleted_without_mark(self: Rules) -> Design:
     return APPROACH_1._replace(marks_elements=False)
 
 
-@MUTANTS.mutant(Rules.design, "It deletes pods, and creates the rest.", "ST-037")
+@MUTANTS.mutant(
+    Rules.design, "It deletes pods, and creates the rest.", "ST-037", role=_LABELS_PODS
+)
 def approach1(self: Rules) -> Design:
-    return APPROACH_1
+    return APPROACH_1._replace(guards_pods=True)
 
 
 @MUTANTS.mutant(Rules.design, "It deletes in the background; a taken name ends it.", "ST-035")
@@ -46,7 +61,12 @@ def background_and_adopt(self: Rules) -> Design:
     return BACKGROUND._replace(on_taken="adopt")
 
 
-@MUTANTS.mutant(Rules.design, "It deletes in the background, and replaces what is left.", "ST-035")
+@MUTANTS.mutant(
+    Rules.design,
+    "It deletes in the background, and replaces what is left.",
+    "ST-035",
+    role=_replaces_parts,
+)
 def background_and_replace(self: Rules) -> Design:
     return BACKGROUND._replace(on_taken="replace")
 
