@@ -18,6 +18,7 @@ from conformance.cli import (
     cluster,
     compare,
     controller,
+    explain,
     in_cluster,
     mutants,
     profile,
@@ -69,6 +70,7 @@ app.command("mutants", epilog=EXIT_CODES_HELP)(mutants.mutants)
 app.command("compare", epilog=compare.COMPARE_EXIT_CODES)(compare.compare)
 app.command("verify", epilog=EXIT_CODES_HELP)(verify.verify)
 app.add_typer(report.app, name="report")
+app.command("explain", epilog=EXIT_CODES_HELP)(explain.explain)
 app.command("serve")(serve.serve)
 app.add_typer(cluster.app, name="cluster", rich_help_panel=_OTHER_CLUSTERS)
 app.add_typer(profile.app, name="profile", rich_help_panel=_OTHER_CLUSTERS)

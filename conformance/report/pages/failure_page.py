@@ -77,7 +77,7 @@ def _page(
             run.header, run.entries, [each for _, each in judged], axis, frozenset(positions)
         ),
         sheets=sheets_at(run.header, run.entries, first),
-        axis=axis,
+        contradiction=axis.x(run.entries[first].t) if 0 <= first < len(run.entries) else None,
         ticks=[(x, axis_time(at_us)) for x, at_us in axis.ticks],
         folds=[(fold, shown_span(fold.span_us)) for fold in axis.folds],
         faults=faults[:_MAX_SHOWN_FAULTS],

@@ -44,9 +44,7 @@ def pods_deleted_without_mark(self: Rules) -> Design:
     return APPROACH_1._replace(marks_elements=False)
 
 
-@MUTANTS.mutant(
-    Rules.design, "It deletes pods, and creates the rest.", "ST-037", role=_LABELS_PODS
-)
+@MUTANTS.mutant(Rules.design, "It deletes pods, and creates the rest.", "ST-037", role=_LABELS_PODS)
 def approach1(self: Rules) -> Design:
     return APPROACH_1._replace(guards_pods=True)
 

@@ -143,7 +143,7 @@ def pods_of_gone_jobs_stay_away(run: JobRun) -> Obligations:
 def recovery_restarts_no_pods(run: JobRun) -> Obligations:
     """The deletion of an interrupted attempt's pods MUST NOT restart them: a ProcessingElement that
     was there before the crash MUST NOT be launched again."""
-    if run.interruption is None:
+    if run.interruption is None or run.launched is None:
         return
     for element in run.of(PROCESSING_ELEMENT):
         before = ElementState(element.at(run.interruption.n)).launches
@@ -166,6 +166,7 @@ def recovery_restarts_no_pods(run: JobRun) -> Obligations:
                 more,
                 f"{when(more)}: {element} of {run}, whose submission was interrupted, is "
                 "launched once more.",
+                run.launched,
             )
 
 

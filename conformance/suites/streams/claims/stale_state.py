@@ -113,13 +113,15 @@ def fusions_do_not_mix(run: JobRun) -> Obligations:
     texts = run.alive(CONFIG_MAP, n)
     contents = {annotations_of(track.at(n)).get(CONTENT_ID) for track in texts}
     odd = [each for each in elements if ElementState(each.at(n)).content not in contents]
-    if len(elements) == size and not odd and len({*map(_compilation, texts)} - {None}) <= 1:
+    compilations = {*map(_compilation, texts)} - {None}
+    if len(elements) == size and not odd and len(compilations) <= 1:
         yield met(run.submitted)
     else:
         yield violated(
             run.submitted,
             f"{when(run.submitted)}: {run} has {len(elements)} ProcessingElements and says {size}; "
-            f"of no ConfigMap is the content of {listed(odd) or 'none'}.",
+            f"of no ConfigMap is the content of {listed(odd) or 'none'}. Its parts are of so "
+            f"many compilations: {len(compilations)}.",
         )
 
 
