@@ -179,8 +179,8 @@ class Suite:
     prefixes: tuple[str, ...]
     """Of its claims' ids, in the order in which reports list them: `AW` of `AW-001`."""
     package: str
-    """The package with `claims`, `scenarios`, `faults` and `crash_states`, modules or packages, and
-    the folder `profiles`, each optional."""
+    """The package with `claims`, `scenarios`, `faults`, `crash_states` and `argument`, modules or
+    packages, and the folders `profiles` and `designs`, each optional."""
     roles: tuple[str, ...] = ()
     """The operators under test in its scenarios; empty: the suite has none of its own."""
     editions: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""`assay explain`: a norm's argument, told by recorded runs."""
+"""`assay explain`: a norm's argument, shown by recorded runs."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     variant: str = ""
     """The variant of this run of a campaign: `crash after write 7, before the reply`."""
     state: str = ""
-    """What the operator had done when it was killed, in words, where its suite counts states."""
+    """The writes that the operator had made when it was killed, where its suite counts states."""
     shrunk: str = ""
     """The result of shrinking: `plan shrunk 14 → 2 faults, 3 nodes → 1`."""
     strikes: int = 0

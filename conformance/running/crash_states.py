@@ -19,7 +19,7 @@ FEW_SECOND: Final = 400
 
 
 class CrashStates(Protocol):
-    """What a suite's module has."""
+    """The functions of a suite's module `crash_states`."""
 
     def crash_plans(self, base: Plan) -> Iterator[tuple[str, Plan]]:
         """The plans for a scenario, with texts that name the state that each has to reach."""

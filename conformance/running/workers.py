@@ -60,7 +60,7 @@ class Task:
     edition: str = ""
     """The edition of the norm to judge by; empty: the default."""
     has_state: bool = False
-    """True if the state at the operator's end is told: see `crash_states`."""
+    """True if the result names the state at the operator's end: see `crash_states`."""
     twice: bool = False
     """True if the run is made a second time, to compare the histories byte by byte."""
 

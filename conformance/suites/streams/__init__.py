@@ -7,6 +7,7 @@
 - `kind`: a Job and its parts, field by field, live and recorded; `api` has their names.
 - `handle`: a Job as scenarios use it.
 - `crash_states`: what a crash can leave of a submission, state by state, each with a plan.
+- `argument`: the norm's argument in our words, for `assay explain`; `designs` has its histories.
 - `lanes`: what failure pages show of a Job.
 - `sources`, `decisions`: what claims cite, and what the suite decided where the norm is silent.
 """
