@@ -137,6 +137,90 @@ def appwrapper_packager(
     _remark(packed.remarks)
 
 
+@app.command("pytorch-generator", epilog=EXIT_CODES)
+def pytorch_generator(
+    values: Annotated[Path, typer.Option("--values", "-f", metavar="FILE", help="The settings.")],
+    *,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="- is standard output.")
+    ] = Path("-"),
+) -> None:
+    """Generate an AppWrapper with a PyTorchJob from a values file of the published chart.
+
+    Fault-tolerance settings of the earlier tool are ignored, with a warning on standard error.
+
+    \b
+    assay tools pytorch-generator -f values.yaml | kubectl apply -f -
+    """
+    from importlib.metadata import version
+
+    from mlbatch_tools.app_wrapper import as_yaml
+    from mlbatch_tools.pytorch_generator.generate import app_wrapper
+    from mlbatch_tools.pytorch_generator.values import read_values
+
+    found, ignored = read_values(values)
+    _write(as_yaml(app_wrapper(found, f"assay-{version('assay')}")), output, [values])
+    for each in ignored:
+        typer.echo(
+            f"warning: {values}: {each} is a fault-tolerance setting of the earlier tool; it is "
+            "ignored, and the cluster's default is used",
+            err=True,
+        )
+
+
+@app.command("team", epilog=EXIT_CODES)
+def team(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The team, and its namespace.")],
+    *,
+    gpus: Annotated[int, typer.Option(help="The team's quota of nvidia.com/gpu.", min=0)],
+    cpus: Annotated[
+        str | None, typer.Option(metavar="QUANTITY", help="Default: 10 for each GPU.")
+    ] = None,
+    memory: Annotated[
+        str | None, typer.Option(metavar="QUANTITY", help="Default: 137.5Gi for each GPU.")
+    ] = None,
+    groups: Annotated[
+        list[str] | None,
+        typer.Option("--group", help="Its users; may be repeated. Default: NAME-edit-group."),
+    ] = None,
+    users: Annotated[
+        list[str] | None, typer.Option("--user", help="A user of the team; may be repeated.")
+    ] = None,
+    with_shared: Annotated[
+        bool,
+        typer.Option(
+            "--with-shared", help="Also what all teams share: flavor, priorities, slack queue."
+        ),
+    ] = False,
+    slack_gpus: Annotated[
+        int, typer.Option(help="With --with-shared: GPUs of the slack queue; 0: none.", min=0)
+    ] = 0,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="- is standard output.")
+    ] = Path("-"),
+) -> None:
+    """Print the manifests of a team: namespace, cluster queue, local queue and rights.
+
+    \b
+    assay tools team platform --gpus 8 --with-shared --slack-gpus 8 | kubectl apply -f -
+    assay tools team code --gpus 8 --user alice | kubectl apply -f -
+    """
+    from mlbatch_tools import team as manifests
+    from mlbatch_tools.app_wrapper import as_yaml
+    from mlbatch_tools.problems import ToolError
+
+    if slack_gpus and not with_shared:
+        raise ToolError(
+            "--slack-gpus is for the slack queue, which --with-shared prints; give both"
+        )
+    if not groups and not users:
+        groups = [f"{name}-edit-group"]
+    quota = manifests.Quota.for_gpus(gpus, cpus, memory)
+    objects = manifests.shared(slack_gpus) if with_shared else []
+    objects += manifests.team(name, quota, groups or (), users or ())
+    _write(as_yaml(*objects), output, [])
+
+
 def _write(text: str, output: Path, inputs: list[Path]) -> None:
     from mlbatch_tools.problems import ToolError
 

@@ -51,6 +51,8 @@ CASES: tuple[tuple[str, str], ...] = (
     ("tools cluster-checker {root}/tests/tools/manifests/guide-cluster.yaml", ""),
     ("tools cluster-checker", "cluster"),
     ("tools appwrapper-packager -i {root}/tests/tools/manifests/sample-pod.yaml", ""),
+    ("tools pytorch-generator -f {root}/tests/tools/manifests/hello-values.yaml", ""),
+    ("tools team platform --gpus 8", ""),
     ("cluster build", "cluster"),
     ("cluster up", "cluster"),
     ("cluster down", "cluster"),
