@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from chaos.ground import Break, Delay, RequestEffect, RequestRule, Rule, WatchEffect, WatchRule
+from chaos.ground import (
+    Break,
+    Delay,
+    Refuse,
+    RequestEffect,
+    RequestRule,
+    Rule,
+    WatchEffect,
+    WatchRule,
+)
 from vocabulary.clock import Micros
 from vocabulary.requests import Request
 
@@ -87,6 +96,20 @@ class ConnectionRules:
         for counted in spent:
             self._requests.remove(counted)
         return effect
+
+    def refusal(self, request: Request) -> Refuse | None:
+        """The refusal that a scenario's own step meets: that of a rule for everyone which names its
+        object. Of other rules the steps know nothing."""
+        rules = (counted.rule for counted in self._requests)
+        return next(
+            (
+                rule.effect
+                for rule in rules
+                if not rule.actor and rule.name and rule.matches("", request)
+                if isinstance(rule.effect, Refuse)
+            ),
+            None,
+        )
 
     def on_watch(self, actor: str, kind: str) -> tuple[WatchEffect, ...]:
         """The effects that hold for the actor's watch of a kind, in the order they were added."""

@@ -36,6 +36,7 @@ from reference_controller.rules import Rules
 from reference_controller.runtime import conversion_review
 from reference_controller.runtime.admission_review import (
     Admit,
+    Asking,
     Operation,
     UserInfo,
     Webhook,
@@ -130,13 +131,16 @@ class Implementation:
         config: Mapping[str, Any],
         on_crash: Callable[[str, Exception], None],
         user_of: Callable[[str], UserInfo],
+        namespace_labels: Callable[[str], Mapping[str, str]] | None = None,
     ) -> AdmissionHooks:
         """The implementation's webhooks, as hooks of the simulated API server.
 
-        `user_of` returns the user that an actor is authenticated as. `on_crash` is called with
+        `user_of` returns the user that an actor is authenticated as, `namespace_labels` the labels
+        of a namespace. `on_crash` is called with
         ("webhook of ROLE", exception) for each review that ended in a bug.
         """
-        found = self.program.webhooks(self._parsed(config), self.rules(), _anybody_may_create)
+        asking = Asking(_anybody_may_create, namespace_labels)
+        found = self.program.webhooks(self._parsed(config), self.rules(), asking)
         # Objects are reviewed in their stored version, whichever one the request has.
         webhooks = {kind.group_kind: webhook for kind, webhook in found.items()}
 
@@ -171,7 +175,7 @@ class Implementation:
 
     def webhooks(self, config: Mapping[str, Any]) -> Webhooks:
         """The implementation's webhooks, as a webhook server calls them."""
-        return self.program.webhooks(self._parsed(config), self.rules(), None)
+        return self.program.webhooks(self._parsed(config), self.rules(), Asking())
 
     def convert(self, _definition: Object, body: bytes) -> bytes:
         """Its answer to a ConversionReview, as an exchange of the simulated API server."""

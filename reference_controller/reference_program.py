@@ -13,7 +13,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 from reference_controller.manifests import Manifests
 from reference_controller.mutants import Mutants
 from reference_controller.rules import Rules
-from reference_controller.runtime.admission_review import MayCreate, Webhooks
+from reference_controller.runtime.admission_review import Asking, Webhooks
 from reference_controller.runtime.controller import Controller
 from reference_controller.runtime.conversion_review import Convert
 from reference_controller.runtime.options import ConfigError, OperatorOptions, OptionsError
@@ -60,8 +60,8 @@ class ReferenceProgram(Generic[C, R]):
     """New controllers for one process, which share its rules."""
     concurrency: Mapping[str, int] = field(default_factory=dict)
     """By controller name: workers, where they are other than the options say."""
-    webhooks: Callable[[C, R, MayCreate | None], Webhooks] = lambda *_: {}
-    """The admission of each kind; without `MayCreate` no user's rights are checked."""
+    webhooks: Callable[[C, R, Asking], Webhooks] = lambda *_: {}
+    """The admission of each kind; without `may_create` no user's rights are checked."""
     convert: Convert | None = None
     """Between the versions of its kinds, which its manifests derive; None: each has one."""
     kinds: tuple[Kind, ...]
@@ -84,17 +84,17 @@ class ReferenceProgram(Generic[C, R]):
             config = self.config.from_data(self._section(options))
         except ConfigError as error:
             raise OptionsError(f"--config: {options.config_file}: {error}") from error
-        may_create: MayCreate | None = None
+        asking = Asking()
         if options.webhook_port is not None:
-            from reference_controller.runtime.access_review import access_reviewer
+            from reference_controller.runtime.access_review import asking_server
 
-            may_create = access_reviewer(options)
+            asking = asking_server(options)
         return Program(
             name=self.name,
             controllers=self.controllers(config, rules),
             concurrency=self.concurrency,
             kinds=self.kinds,
-            webhooks=self.webhooks(config, rules, may_create),
+            webhooks=self.webhooks(config, rules, asking),
             convert=self.convert,
         )
 

@@ -178,6 +178,8 @@ class WebhookOutage(ConnectionFault):
     """The admission webhook is down and its failure policy is Fail: writes are refused."""
 
     kind: KindName
+    name: str = ""
+    """The object that the selectors of the webhook match; empty: all."""
 
     def rule(self) -> Rule:
         kind = named_kind(self.kind)
@@ -190,12 +192,14 @@ class WebhookOutage(ConnectionFault):
             actor="",
             verbs=("create", "update", "patch"),
             kind=str(kind),
+            name=self.name,
             subresource="",
             times=0,
         )
 
     def describe(self) -> str:
-        return f"take the admission webhook of {self.kind} down"
+        of = f" {self.name}" if self.name else ""
+        return f"take the admission webhook of {self.kind}{of} down"
 
 
 def _connection_fault(data: Any) -> ConnectionFault:

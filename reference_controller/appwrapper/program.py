@@ -14,18 +14,18 @@ from reference_controller.appwrapper.mutants import MUTANTS
 from reference_controller.appwrapper.names import APPWRAPPER
 from reference_controller.appwrapper.rules import Rules
 from reference_controller.reference_program import ReferenceProgram
-from reference_controller.runtime.admission_review import MayCreate, Webhook, Webhooks
+from reference_controller.runtime.admission_review import Asking, Webhook, Webhooks
 
 
 def _controllers(config: OperatorConfig, rules: Rules) -> tuple[AppWrapperController]:
     return (AppWrapperController(config, rules),)
 
 
-def _webhooks(config: OperatorConfig, rules: Rules, may_create: MayCreate | None) -> Webhooks:
+def _webhooks(config: OperatorConfig, rules: Rules, asking: Asking) -> Webhooks:
     return {
         APPWRAPPER: Webhook(
             partial(mutate, config=config, rules=rules),
-            partial(validate, config=config, rules=rules, may_create=may_create),
+            partial(validate, config=config, rules=rules, may_create=asking.may_create),
         )
     }
 

@@ -14,15 +14,15 @@ from reference_controller.jobset.mutants import MUTANTS
 from reference_controller.jobset.names import JOB_SET
 from reference_controller.jobset.rules import Rules
 from reference_controller.reference_program import ReferenceProgram
-from reference_controller.runtime.admission_review import MayCreate, Webhook, Webhooks
+from reference_controller.runtime.admission_review import Asking, Webhook, Webhooks
 
 
 def _controllers(config: JobSetConfig, rules: Rules) -> tuple[JobSetController]:
     return (JobSetController(config, rules),)
 
 
-def _webhooks(config: JobSetConfig, rules: Rules, may_create: MayCreate | None) -> Webhooks:
-    del config, may_create
+def _webhooks(config: JobSetConfig, rules: Rules, asking: Asking) -> Webhooks:
+    del config, asking
     return {JOB_SET: Webhook(partial(mutate, rules=rules), partial(validate, rules=rules))}
 
 

@@ -5,9 +5,8 @@ A part of another job is left to the controllers, which know whether that other 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from reference_controller.kueue.config import KueueConfig
 from reference_controller.kueue.integrations.suspended import SuspendedKind
 from reference_controller.kueue.names import (
     ADMISSION_GATE,
@@ -46,20 +45,16 @@ def suspend(
     old: Object | None,
     user: UserInfo,
     job: SuspendedKind,
-    config: KueueConfig,
+    is_managed: Callable[[str], bool],
     kinds: Iterable[Kind],
     rules: Rules,
 ) -> Object:
-    """Suspend a job that waits as it is created.
-
-    Of a namespace the name alone is known here: where the selector of namespaces asks for other
-    labels, the controller suspends the job.
-    """
+    """Suspend a job that waits as it is created; `is_managed` returns whether jobs of a namespace
+    wait that name no queue."""
     del old, user
     if operation != "CREATE" or _is_part(new, kinds):
         return new
-    labels = {"kubernetes.io/metadata.name": namespace_of(new)}
-    if QUEUE not in labels_of(new) and not rules.waits_unqueued(config.manages(labels)):
+    if QUEUE not in labels_of(new) and not is_managed(namespace_of(new)):
         return new
     return with_path(new, job.switch, rules.waits_running(not job.is_suspended(new)))
 

@@ -68,7 +68,8 @@ class Office:
         found = yield from read(NAMESPACE, "", namespace, live=False)
         if found is None:
             found = yield from read(NAMESPACE, "", namespace, live=True)
-        return self.rules.waits_unqueued(self.config.manages(labels_of(found or {})))
+        labels = self.rules.selected_by(labels_of(found or {}))
+        return self.rules.waits_unqueued(self.config.manages(labels))
 
     def has_job(self, workload: Workload) -> Generator[Request, Any, bool]:
         """True unless the job of a Workload is known to be gone, or about to go."""

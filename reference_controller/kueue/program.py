@@ -39,7 +39,7 @@ from reference_controller.kueue.rules import Rules
 from reference_controller.kueue.scheduler import Scheduler
 from reference_controller.kueue.workload_controller import WorkloadController
 from reference_controller.reference_program import ReferenceProgram
-from reference_controller.runtime.admission_review import MayCreate, Webhook, Webhooks
+from reference_controller.runtime.admission_review import Asking, Webhook, Webhooks
 from reference_controller.runtime.controller import Controller
 from vocabulary.kinds import DEPLOYMENT, POD, STATEFUL_SET
 
@@ -55,12 +55,18 @@ def _controllers(config: KueueConfig, rules: Rules) -> tuple[Controller, ...]:
     return (WorkloadController(office), *queues, *jobs, Scheduler(office))
 
 
-def _webhooks(config: KueueConfig, rules: Rules, may_create: MayCreate | None) -> Webhooks:
-    del may_create
+def _webhooks(config: KueueConfig, rules: Rules, asking: Asking) -> Webhooks:
     jobs = [each.kind for each in JOBS]
+
+    def is_managed(namespace: str) -> bool:
+        known = {"kubernetes.io/metadata.name": namespace}
+        if config.manages_unqueued and asking.namespace_labels is not None:
+            known |= asking.namespace_labels(namespace)
+        return rules.waits_unqueued(config.manages(rules.selected_by(known)))
+
     suspending = {
         each.kind: Webhook(
-            partial(suspend, job=each, config=config, kinds=jobs, rules=rules),
+            partial(suspend, job=each, is_managed=is_managed, kinds=jobs, rules=rules),
             partial(keep_queue, job=each),
         )
         for each in JOBS

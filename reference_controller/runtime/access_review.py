@@ -1,17 +1,20 @@
-"""SubjectAccessReviews: an admission webhook's question what its users may create."""
+"""The questions of admission webhooks: what its users may create, by SubjectAccessReviews, and how
+their namespaces are labelled."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
-from reference_controller.runtime.admission_review import UserInfo
+from reference_controller.runtime.admission_review import Asking, UserInfo
 from reference_controller.runtime.connection import Connection, connect
 from reference_controller.runtime.discovery import Discovery
 from reference_controller.runtime.options import OperatorOptions
 from vocabulary.errors import ApiError
-from vocabulary.kinds import Kind
-from vocabulary.objects import get_path
-from vocabulary.requests import Create
+from vocabulary.kinds import NAMESPACE, Kind
+from vocabulary.objects import get_path, labels_of
+from vocabulary.requests import Create, Get, ObjectList
 
 SUBJECT_ACCESS_REVIEW: Final = Kind(
     "authorization.k8s.io", "v1", "SubjectAccessReview", "subjectaccessreviews", namespaced=False
@@ -19,7 +22,7 @@ SUBJECT_ACCESS_REVIEW: Final = Kind(
 ALL_RESOURCES: Final = "*"
 
 
-def access_reviewer(options: OperatorOptions) -> AccessReviewer:
+def asking_server(options: OperatorOptions) -> Asking:
     """Asks the API server of a process, over connections of its own."""
     connection = connect(
         options.kubeconfig,
@@ -28,7 +31,13 @@ def access_reviewer(options: OperatorOptions) -> AccessReviewer:
         timeout_us=options.request_timeout_us,
         pool_size=2,
     )
-    return AccessReviewer(connection)
+    return Asking(AccessReviewer(connection), partial(_labels_of_namespace, connection))
+
+
+def _labels_of_namespace(connection: Connection, name: str) -> Mapping[str, str]:
+    found = connection.handle(Get(NAMESPACE, "", name))
+    assert not isinstance(found, ObjectList)
+    return labels_of(found)
 
 
 class AccessReviewer:

@@ -42,6 +42,14 @@ MayCreate: TypeAlias = Callable[[UserInfo, Kind, str], bool]
 a real cluster. The plural of the kind may be a guess."""
 
 
+class Asking(NamedTuple):
+    """The questions of webhooks to their cluster; None where they have none to ask."""
+
+    may_create: MayCreate | None = None
+    namespace_labels: Callable[[str], Mapping[str, str]] | None = None
+    """The labels of a namespace by its name; raises an ApiError if they are not known."""
+
+
 class Webhook(NamedTuple):
     """The admission of one kind's objects."""
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import cast
 
 import msgspec
 import pytest
 
 from conformance.history import History
 from conformance.implementation import implementations
+from conformance.norm.verdict import Outcome
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one
 from conformance.scenario_type import Scenario
 from conformance.scenarios import SCENARIOS
 from conformance.suites.quota.cells import KINDS, Cell, all_cells, why_impossible
+from conformance.suites.quota.editions import BY_EDITION, KEP, STRICT
 from conformance.suites.quota.table import blank_cells, entries, table_lines
 
 CELLS = [found for found in SCENARIOS.values() if found.id.startswith("quota/cells/")]
@@ -65,6 +68,22 @@ def test_a_run_fills_no_other_cell(run: str, told: str) -> None:
     header = msgspec.structs.replace(history.header, scenario=f"quota/cells/{told}")
     other = History(header, history.entries)
     assert [entry for _, entry in entries(other)] == [""]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["of-job/deactivation/slow", "of-job-set/failure/slow", "of-job/deleted-in-background/stuck"],
+)
+def test_quota_that_is_configured_to_be_held_does_not_leak(
+    cell: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the edition lets quota go at once, an operator may hold it until the last pod's end."""
+    monkeypatch.setitem(cast(dict[str, object], BY_EDITION), KEP, BY_EDITION[STRICT])
+    scenario = SCENARIOS[f"quota/cells/{cell}"]
+    references = implementations("reference", scenario.roles)
+    verdicts = run_one(scenario, references, DEFAULT_SEED, edition=KEP).verdicts
+    assert {each.claim for each in verdicts if each.outcome is Outcome.FAILED} == set()
+    assert "QL-004" in {each.claim for each in verdicts if each.outcome is Outcome.PASSED}
 
 
 def test_the_table_counts_what_is_blank() -> None:

@@ -61,3 +61,9 @@ GARBAGE_IS_COLLECTED: Final = Decision(
     "KubeRay deletes the RayCluster in the background, and reports that the RayJob is suspended "
     "once the RayCluster is gone; the garbage collector may come later",
 )
+WHAT_IS_MANAGED: Final = Decision(
+    "K10",
+    "A controller manages the Jobs that name a queue, and, where it is configured to, all others "
+    "of the selected namespaces.",
+    "webhooks that are called for more make every Job of a cluster depend on the controller",
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, Final, Self
 
 from conformance.handle import Condition, Handle
@@ -128,81 +129,55 @@ class Queued(Handle):
             self.world.patch(WORKLOAD, name_of(each), body, namespace=self.namespace)
 
 
-class QueuedJob(Queued):
+class _Made(Queued):
+    """A job that one function makes, such as `job`."""
+
+    @classmethod
+    def of(cls, world: World, name: str, behaviour: str, **changes: Any) -> Self:
+        """Submit one whose pods behave so; see its function."""
+        return cls.submit(world, _MAKERS[cls.kind](name, **changes), behaviour)
+
+
+class QueuedJob(_Made):
     """A batch/v1 Job in a queue."""
 
     kind: ClassVar[Kind] = JOB
 
-    @classmethod
-    def of(cls, world: World, name: str, behaviour: str, **changes: Any) -> Self:
-        """Submit a Job whose pods behave so; see `job`."""
-        return cls.submit(world, job(name, **changes), behaviour)
 
-
-class QueuedJobSet(Queued):
+class QueuedJobSet(_Made):
     """A JobSet in a queue, of one replicated job `workers`."""
 
     kind: ClassVar[Kind] = JOB_SET
 
-    @classmethod
-    def of(cls, world: World, name: str, behaviour: str, jobs: int = 1, **changes: Any) -> Self:
-        """Submit a JobSet of so many Jobs, whose pods behave so; see `job`."""
-        return cls.submit(world, job_set(name, jobs, **changes), behaviour)
 
-
-class QueuedAppWrapper(Queued):
+class QueuedAppWrapper(_Made):
     """An AppWrapper in a queue, of one Job."""
 
     kind: ClassVar[Kind] = APP_WRAPPER
 
-    @classmethod
-    def of(cls, world: World, name: str, behaviour: str, **changes: Any) -> Self:
-        """Submit an AppWrapper of a Job whose pods behave so; see `job`."""
-        return cls.submit(world, app_wrapper(name, **changes), behaviour)
 
-
-class QueuedPyTorchJob(Queued):
+class QueuedPyTorchJob(_Made):
     """A PyTorchJob in a queue, of a master alone."""
 
     kind: ClassVar[Kind] = PYTORCH_JOB
 
-    @classmethod
-    def of(cls, world: World, name: str, behaviour: str, **changes: Any) -> Self:
-        """Submit a PyTorchJob whose pod behaves so; see `job`."""
-        return cls.submit(world, pytorch_job(name, **changes), behaviour)
 
-
-class QueuedRayCluster(Queued):
+class QueuedRayCluster(_Made):
     """A RayCluster in a queue, of a head and a worker."""
 
     kind: ClassVar[Kind] = RAY_CLUSTER
 
-    @classmethod
-    def of(cls, world: World, name: str, behaviour: str, **changes: Any) -> Self:
-        """Submit a RayCluster whose pods behave so; see `job`."""
-        return cls.submit(world, ray_cluster(name, **changes), behaviour)
 
-
-class QueuedRayJob(Queued):
+class QueuedRayJob(_Made):
     """A RayJob in a queue, of a head and a pod that submits."""
 
     kind: ClassVar[Kind] = RAY_JOB
 
-    @classmethod
-    def of(cls, world: World, name: str, behaviour: str, **changes: Any) -> Self:
-        """Submit a RayJob whose pods behave so; see `job`."""
-        return cls.submit(world, ray_job(name, **changes), behaviour)
 
-
-class QueuedPod(Queued):
+class QueuedPod(_Made):
     """A pod in a queue."""
 
     kind: ClassVar[Kind] = POD
-
-    @classmethod
-    def of(cls, world: World, name: str, behaviour: str, **changes: Any) -> Self:
-        """Submit a pod that behaves so; see `job`."""
-        return cls.submit(world, pod(name, **changes), behaviour)
 
 
 class QueuedPodGroup(Queued):
@@ -241,15 +216,10 @@ class QueuedPodGroup(Queued):
                 handle.delete(propagation_policy)
 
 
-class QueuedStatefulSet(Queued):
+class QueuedStatefulSet(_Made):
     """A StatefulSet in a queue: its pods wait together."""
 
     kind: ClassVar[Kind] = STATEFUL_SET
-
-    @classmethod
-    def of(cls, world: World, name: str, behaviour: str, pods: int = 1, **changes: Any) -> Self:
-        """Submit a StatefulSet of so many pods that behave so; see `job`."""
-        return cls.submit(world, serving(STATEFUL_SET, name, pods, **changes), behaviour)
 
     @property
     def workload(self) -> Object:
@@ -264,15 +234,10 @@ class QueuedStatefulSet(Queued):
         )
 
 
-class QueuedDeployment(Queued):
+class QueuedDeployment(_Made):
     """A Deployment in a queue: each of its pods waits for itself."""
 
     kind: ClassVar[Kind] = DEPLOYMENT
-
-    @classmethod
-    def of(cls, world: World, name: str, behaviour: str, pods: int = 1, **changes: Any) -> Self:
-        """Submit a Deployment of so many pods that behave so; see `job`."""
-        return cls.submit(world, serving(DEPLOYMENT, name, pods, **changes), behaviour)
 
     @property
     def workloads(self) -> Sequence[Object]:
@@ -290,7 +255,7 @@ class QueuedDeployment(Queued):
         )
 
 
-def serving(kind: Kind, name: str, pods: int, **changes: Any) -> Object:
+def serving(kind: Kind, name: str, pods: int = 1, **changes: Any) -> Object:
     """A Deployment or StatefulSet of a queue with so many pods; see `job`."""
     template = with_path(_template(name, **changes), "spec.restartPolicy", "Always")
     labels = {"app": name}
@@ -392,6 +357,19 @@ def pod(name: str, **changes: Any) -> Object:
     made = _made(POD, name, _template(name, **changes)["spec"], changes.get("queue", MAIN))
     namespace = changes.get("namespace", "")
     return with_path(made, "metadata.namespace", namespace) if namespace else made
+
+
+_MAKERS: Final[Mapping[Kind, Callable[..., Object]]] = {
+    JOB: job,
+    JOB_SET: job_set,
+    APP_WRAPPER: app_wrapper,
+    PYTORCH_JOB: pytorch_job,
+    RAY_CLUSTER: ray_cluster,
+    RAY_JOB: ray_job,
+    POD: pod,
+    STATEFUL_SET: partial(serving, STATEFUL_SET),
+    DEPLOYMENT: partial(serving, DEPLOYMENT),
+}
 
 
 def _template(name: str, **changes: Any) -> Object:

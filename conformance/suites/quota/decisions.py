@@ -52,3 +52,10 @@ OVERLAP: Final = Decision(
     "grace period of its pods; how long it lasts is in the table.",
     "the norm asks for a bound and has none",
 )
+SERVING: Final = Decision(
+    "L8",
+    "A StatefulSet, and a pod group with the annotation pod-group-serving, serve: the end of a pod "
+    "is never their end. Each pod of a Deployment is a workload of its own and ends with itself; "
+    "the one that replaces it waits like any other.",
+    "Kueue gives each pod of a Deployment a Workload, and knows of no other unit",
+)

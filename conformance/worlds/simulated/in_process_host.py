@@ -12,10 +12,14 @@ from conformance.worlds.simulated.operator_process import OperatorProcess
 from fixtures.simulated.access.authorization import Authorizer
 from fixtures.simulated.cluster import SimulatedCluster
 from fixtures.simulated.custom_resources.conversion import of_definitions
+from fixtures.simulated.store import Key, Store
 from reference_controller.runtime.admission_review import UserInfo
 from reference_controller.runtime.operator import Operator
 from vocabulary.clock import Micros
-from vocabulary.objects import name_of
+from vocabulary.errors import ApiError
+from vocabulary.kinds import NAMESPACE
+from vocabulary.objects import Object, labels_of, name_of
+from vocabulary.requests import Request
 
 
 class InProcessHost:
@@ -42,8 +46,19 @@ class InProcessHost:
         self._elects = elects
         self._on_crash = on_crash
         user_of = partial(_user, cluster.api.access)  # a bound method would make a cycle
-        hooks = implementation.admission(config(), on_crash, user_of)
-        self.admission, self.validating_admission = hooks
+        labels = partial(_namespace_labels, cluster.store)
+        hooks = implementation.admission(config(), on_crash, user_of, labels)
+        mutate, self.validating_admission = hooks
+
+        def answered(
+            request: Request, actor: str, new: dict[str, Any], old: Object | None
+        ) -> dict[str, Any]:
+            refused = connection.rules.refusal(request) if actor == "user" else None
+            if refused is not None:
+                raise ApiError(refused.code, refused.reason, refused.message)
+            return mutate(request, actor, new, old)
+
+        self.admission = answered
         own = {name_of(crd) for crd in implementation.crds()}
         cluster.api.conversion = of_definitions(own, implementation.convert, cluster.api.conversion)
 
@@ -64,6 +79,10 @@ class InProcessHost:
             self._config(), namespace=self._namespace, identity=name, elect=self._elects
         )
         return build(now_us)
+
+
+def _namespace_labels(store: Store, name: str) -> Mapping[str, str]:
+    return labels_of(store.get(Key(str(NAMESPACE), "", name)) or {})
 
 
 def _user(access: Authorizer, actor: str) -> UserInfo:

@@ -201,7 +201,7 @@ class PodGroup:
         return bool(fine >= job["total"])
 
     def done(self, job: Object) -> Mapping[str, int]:
-        if job["is_serving"]:
+        if self._rules.never_ends(job["is_serving"]):
             return {}
         return Counter(_set_of(pod) for pod in job["pods"] if _phase(pod) == "Succeeded")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from reference_controller.kueue.mutants.registry import MUTANTS
 from reference_controller.kueue.rules import Rules
 
@@ -44,3 +46,9 @@ def running_jobs_run(self: Rules, is_running: bool) -> bool:
 @MUTANTS.mutant(Rules.waits_unqueued, "Jobs that name no queue run.", "KQ-067")
 def unqueued_jobs_run(self: Rules, is_managed: bool) -> bool:
     return False
+
+
+@MUTANTS.mutant(Rules.selected_by, "Namespaces are selected by their names alone.", "KQ-067")
+def names_alone_select(self: Rules, namespace_labels: Mapping[str, str]) -> Mapping[str, str]:
+    name = "kubernetes.io/metadata.name"
+    return {key: value for key, value in namespace_labels.items() if key == name}

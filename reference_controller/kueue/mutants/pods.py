@@ -18,7 +18,7 @@ def every_gate_is_opened(self: Rules, left: int, running: int) -> int:
     return left
 
 
-@MUTANTS.mutant(Rules.never_ends, "A serving group ends with its pods.", "KQ-063")
+@MUTANTS.mutant(Rules.never_ends, "A serving group ends with its pods.", "QL-017", "KQ-063")
 def serving_groups_end(self: Rules, is_serving: bool) -> bool:
     return False
 

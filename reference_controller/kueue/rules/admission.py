@@ -61,6 +61,10 @@ class AdmissionRules:
         """True if a job waits that names no queue, in a namespace where all are managed, or not."""
         return is_managed
 
+    def selected_by(self, namespace_labels: Mapping[str, str]) -> Mapping[str, str]:
+        """The labels of a namespace by which it is selected."""
+        return namespace_labels
+
     def is_managed_by(self, has_queue: bool) -> bool:
         """True if a job of a queue, or of none, answers for its parts."""
         return has_queue

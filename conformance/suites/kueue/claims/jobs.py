@@ -1,4 +1,4 @@
-"""KQ-060 to 067: what stands for itself, and pods that wait behind a gate."""
+"""KQ-049, 060 to 067: what stands for itself, and pods that wait behind a gate."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from conformance.norm import WRITERS, Obligations, eventually, met, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.kueue.api import FRAMEWORKS, QUEUE_LABEL
+from conformance.suites.kueue.decisions import WHAT_IS_MANAGED
 from conformance.suites.kueue.judging import claim, claim_of_history
 from conformance.suites.kueue.sources import api
 from conformance.suites.kueue.view import KueueHistory, WorkloadRun
 from conformance.suites.kueue.view.job import JobRun
+from vocabulary.history import Write
 from vocabulary.kinds import JOB, POD, STATEFUL_SET
-from vocabulary.objects import controller_of, get_path, labels_of
+from vocabulary.objects import Object, controller_of, get_path, labels_of
 
 
 @claim("KQ-060", api("queue-name", 1), level=Level.DERIVED, armed_by="Workload")
@@ -215,7 +217,7 @@ def unqueued_jobs_wait(view: KueueHistory) -> Obligations:
         for track in view.history.by_kind.get(kind, ()):
             if controller_of(track.first) or QUEUE_LABEL in labels_of(track.first):
                 continue
-            if not view.manages_unqueued(track):
+            if not view.manages_unqueued(track.namespace, track.created.n):
                 continue
             for pod in JobRun(view.history, (track,)).pods:
                 bound = next((v for v in pod.versions if get_path(v.object, "spec.nodeName")), None)
@@ -227,3 +229,37 @@ def unqueued_jobs_wait(view: KueueHistory) -> Obligations:
                 else:
                     text = f"{when(bound)}: {pod} of {track} is bound, which was not admitted."
                     yield violated(bound, text)
+
+
+@claim_of_history(
+    "KQ-049",
+    api("manageJobsWithoutQueueName", 2),
+    level=Level.DERIVED,
+    decision=WHAT_IS_MANAGED,
+    armed_by="creation of a Job while the webhook of Jobs is down",
+    needs=(WRITERS,),
+)
+def others_can_be_created(view: KueueHistory) -> Obligations:
+    """While the webhook of the controller is down, a Job that it does not manage MUST be accepted;
+    one that it manages is refused, or waits."""
+    refused = [each for each in view.history.refused_submissions if _is_unanswered(each)]
+    for each in refused:
+        if not _is_managed(view, each.submitted or {}, each):
+            job = f"job/{each.name}"
+            yield violated(each, f"{when(each)}: {job}, which names no queue, is refused.")
+    for track in view.history.by_kind.get(str(JOB), ()) if refused else ():
+        created = track.created
+        is_during = refused[0].n < created.n < refused[-1].n
+        if is_during and not (
+            controller_of(track.first) or _is_managed(view, track.first, created)
+        ):
+            yield met(created)
+
+
+def _is_unanswered(refused: Write) -> bool:
+    """True if an API server answers so that cannot ask a webhook."""
+    return refused.kind == str(JOB) and (refused.code, refused.reason) == (500, "InternalError")
+
+
+def _is_managed(view: KueueHistory, job: Object, at: Write) -> bool:
+    return QUEUE_LABEL in labels_of(job) or view.manages_unqueued(at.namespace, at.n)

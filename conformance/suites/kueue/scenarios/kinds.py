@@ -27,7 +27,7 @@ from conformance.suites.kueue.handle import (
 from conformance.suites.kueue.scenarios.requeuing import NEVER_READY, requeues
 from conformance.world import World
 from vocabulary.clock import SECOND
-from vocabulary.kinds import POD
+from vocabulary.kinds import NAMESPACE, POD
 from vocabulary.objects import get_path, name_of, with_path
 
 _SLOW = "never ready, stop 1m"
@@ -187,6 +187,23 @@ def job_names_no_queue(world: World) -> None:
     world.wait(60 * SECOND)
     its.patch({"metadata": {"labels": {QUEUE_LABEL: MAIN}}})
     world.until(its.is_finished())
+
+
+@scenario(
+    arms=["KQ-067"],
+    kills="names-alone-select",
+    config={
+        **requeues(),
+        "manageJobsWithoutQueueName": True,
+        "managedJobsNamespaceSelector": {"matchLabels": {"example.com/batch": "yes"}},
+    },
+    only_simulated="webhooks that the harness serves cannot ask for namespaces",
+)
+def job_of_a_selected_namespace_names_no_queue(world: World) -> None:
+    """Where the jobs of labelled namespaces are managed, one that names no queue waits."""
+    labels = {"labels": {"example.com/batch": "yes"}}
+    world.patch(NAMESPACE, world.namespace, {"metadata": labels})
+    job_names_no_queue(world)
 
 
 @scenario(arms=["KQ-060"], kills="parts-wait-themselves", roles=("kueue", "jobset"))

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
+from chaos.faults import Kill, Start, WebhookOutage
 from conformance.scenario_type import scenario
 from conformance.suites.kueue.api import CLUSTER_QUEUE, LOCAL_QUEUE
-from conformance.suites.kueue.handle import QueuedJob, queue, stop
+from conformance.suites.kueue.handle import QueuedJob, job, queue, stop
 from conformance.suites.kueue.scenarios.requeuing import NEVER_READY, requeues
 from conformance.world import World
 from vocabulary.clock import MINUTE, SECOND
 from vocabulary.durations import format_duration
+from vocabulary.errors import ApiError
 from vocabulary.kinds import NAMESPACE
+from vocabulary.objects import with_path
 
 RUNS = "run 1m"
 LONG = "run 30m"
@@ -99,6 +103,30 @@ def namespace_is_not_selected(world: World) -> None:
     world.wait(10 * SECOND)
     _label(world, second, "yes")
     world.until(waits.is_finished())
+
+
+@scenario(
+    arms=["KQ-049"],
+    shows="kueue-v0.6.2",
+    only_simulated="webhooks that the harness serves stay up elsewhere",
+)
+def webhook_is_down(world: World) -> None:
+    """While its controller is down, and the webhook with it, a Job that names no queue runs, and
+    one that names a queue is refused; then it can be created."""
+    queue(world)
+    outage = WebhookOutage("Job", name="waits")
+    world.inject(Kill(restart_after=None))
+    world.inject(outage)
+    plain = with_path(job("plain", queue=""), "spec.suspend", False)
+    for made in (job("waits"), plain, job("waits")):
+        with suppress(ApiError):
+            QueuedJob.submit(world, made, RUNS)
+    world.wait(2 * MINUTE)
+    world.revert(outage)
+    world.inject(Start())
+    world.wait(30 * SECOND)
+    its = QueuedJob.of(world, "its", RUNS)
+    world.until(its.is_finished())
 
 
 def _label(world: World, namespace: str, value: str) -> None:

@@ -27,15 +27,15 @@ class KueueHistory(ObjectView[WorkloadRun]):
     def queues(self) -> Queues:
         return Queues(self.history, self.subjects)
 
-    def manages_unqueued(self, job: Track) -> bool:
-        """True if the operator was configured, throughout, to manage a job that names no queue, as
-        the labels of its namespace were when it was created."""
+    def manages_unqueued(self, namespace: str, n: int) -> bool:
+        """True if the operator was configured, throughout, to manage jobs that name no queue, as
+        the labels of their namespace were at a position."""
         namespaces = self.history.by_kind.get(str(NAMESPACE), ())
         labels = next(
             (
-                labels_of(each.at(job.created.n))
+                labels_of(each.at(n))
                 for each in namespaces
-                if each.name == job.namespace and each.exists_at(job.created.n)
+                if each.name == namespace and each.exists_at(n)
             ),
             None,
         )

@@ -7,11 +7,18 @@ from functools import cached_property
 
 from conformance.history import History, Moment, Track
 from conformance.history.tracks import Instant
-from conformance.suites.kueue.api import APP_WRAPPER, FRAMEWORKS, GROUP_NAME, QUEUE_LABEL
+from conformance.suites.kueue.api import (
+    APP_WRAPPER,
+    FRAMEWORKS,
+    GROUP_NAME,
+    GROUP_SERVING,
+    QUEUE_LABEL,
+)
 from vocabulary.history import Write
-from vocabulary.kinds import POD, RAY_CLUSTER, RAY_JOB
+from vocabulary.kinds import POD, RAY_CLUSTER, RAY_JOB, STATEFUL_SET
 from vocabulary.objects import (
     Object,
+    annotations_of,
     condition_status,
     controller_of,
     get_path,
@@ -126,9 +133,17 @@ class JobRun:
         going = next((each for each in later if is_terminating(each.object or {})), None)
         return going or self.track.removed
 
+    @property
+    def is_serving(self) -> bool:
+        """True for pods of which each is replaced when it ends: those of a StatefulSet, or of a
+        group that says so."""
+        says = annotations_of(self.track.first).get(GROUP_SERVING) == "true"
+        return says or self.track.kind == str(STATEFUL_SET)
+
     def stands(self, n: int) -> bool:
-        """True if it is stored after position n, and not being deleted."""
-        return self.track.exists_at(n) and not is_terminating(self.track.at(n))
+        """True if it, or one pod of its group, is stored after position n and not being deleted."""
+        roots = self.roots if self.track.kind == str(POD) else (self.track,)
+        return any(root.exists_at(n) and not is_terminating(root.at(n)) for root in roots)
 
     def was_changed(self, since: int, until: int, by: Callable[[str], bool]) -> bool:
         """True if another client than these wrote to it after one position and before another."""

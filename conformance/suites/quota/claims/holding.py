@@ -1,4 +1,4 @@
-"""QL-001, 003, 006, 012, 015: nothing runs without quota, and quota is held while pods run."""
+"""QL-001, 003, 006, 012, 015, 017: nothing runs without quota, and quota is held while pods run."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from conformance.norm.words import listed, when
 from conformance.suites.kueue.api import JOB_SET, POD_SET
 from conformance.suites.kueue.view import Snapshot
 from conformance.suites.kueue.view.amounts import Usage
-from conformance.suites.quota.decisions import MATRIX, SIGNAL, STARTED_BY_OTHERS, USED
+from conformance.suites.quota.decisions import MATRIX, SERVING, SIGNAL, STARTED_BY_OTHERS, USED
 from conformance.suites.quota.editions import MLBATCH, RELEASED, STRICT
 from conformance.suites.quota.judging import claim, claim_of_history
 from conformance.suites.quota.sources import quotas, release, states
 from conformance.suites.quota.view import Holding, QuotaHistory, Step
 from conformance.suites.quota.view.holding import Cause
 from vocabulary.clock import SECOND
-from vocabulary.objects import condition_status, get_path, labels_of
+from vocabulary.objects import condition_status, get_path, is_terminating, labels_of
 
 
 @claim_of_history(
@@ -217,6 +217,31 @@ def _restarts_of(holding: Holding, job_set: Track) -> Obligations:
         else:
             text = f"{when(after)}: restarts of {job_set} go from {was} to {now}; no Job failed."
             yield violated(after, text)
+
+
+@claim(
+    "QL-017",
+    states(3),
+    decision=SERVING,
+    armed_by="deletion of a pod of a workload that serves",
+)
+def serving_workloads_keep_their_quota(holding: Holding) -> Obligations:
+    """The Workload of a StatefulSet, or of a pod group that serves, MUST NOT be Finished, and MUST
+    keep its whole quota, though its pods are deleted and exit with 0."""
+    run, job = holding.workload, holding.job
+    if job is None or not job.is_serving:
+        return
+    for before, after in run.changes:
+        is_over = after.is_finished and not before.is_finished
+        is_lost = before.has_quota and not (before.is_evicted or after.has_quota)
+        is_reclaimed = after.reclaimable > before.reclaimable
+        if (is_over or is_lost or is_reclaimed) and job.stands(after.n):
+            how = "is Finished" if after.is_finished else "gives quota back"
+            yield violated(after, f"{when(after)}: {holding} {how}, and {job} stands.")
+    for pod in job.pods:
+        going = next((each for each in pod.versions if is_terminating(each.object or {})), None)
+        if going is not None and holding.reserved_at(going.n):
+            yield met(going)
 
 
 def _excess(used: Usage, reserved: Usage) -> bool:

@@ -57,10 +57,9 @@ def _may_go(holding: Holding, loss: Loss) -> Moment | None:
     job = holding.job
     if loss.cause in (Cause.SUCCESS, Cause.ORPHAN) or job is None:
         return loss.began
-    is_by_signal = loss.cause is Cause.EVICTION and not holding.holds_until_terminal
-    if job.framework in _UNTIL_ALL_IS_OVER or (holding.is_strict and not is_by_signal):
+    if job.framework in _UNTIL_ALL_IS_OVER or holding.awaits_last_pod(loss.cause):
         return job.last_pod_ended(loss.began, holding.operator.timing.latency_us)
-    if is_by_signal:
+    if loss.cause is Cause.EVICTION:
         return job.says_inactive(loss.began)
     # One that is deleted may stay for a finalizer, and its Workload with it.
     return loss.began if loss.cause is Cause.FAILURE else job.track.removed

@@ -6,7 +6,16 @@ from chaos.choice import PodChoice
 from chaos.faults import KillPod
 from conformance.handle import Condition
 from conformance.scenario_type import scenario
-from conformance.suites.kueue.handle import QueuedJob, QueuedJobSet, job, job_set, queue
+from conformance.suites.kueue.api import GROUP_SERVING
+from conformance.suites.kueue.handle import (
+    QueuedJob,
+    QueuedJobSet,
+    QueuedPodGroup,
+    QueuedStatefulSet,
+    job,
+    job_set,
+    queue,
+)
 from conformance.world import World
 from vocabulary.clock import SECOND
 from vocabulary.kinds import POD
@@ -66,6 +75,29 @@ def job_set_restarts_after_its_return(world: World) -> None:
     world.until(Condition("all run again", lambda: its.state.reclaimable == 0))
     world.until(its.is_ready())
     world.wait(30 * SECOND)
+
+
+@scenario(arms=["QL-017"], kills="serving-groups-end", cases={"group": True, "stateful-set": False})
+def pod_that_serves_is_deleted(world: World, is_group: bool) -> None:
+    """Pods that serve keep their quota while one of them, which stops with 0, is replaced."""
+    queue(world, quota={"cpu": "2"})
+    behaviour, serves = "run forever, stop 10s, stop exit 0", {GROUP_SERVING: "true"}
+    its: QueuedPodGroup | QueuedStatefulSet
+    if is_group:
+        its = QueuedPodGroup.of(world, "a", behaviour, 2, 2, serves)
+    else:
+        its = QueuedStatefulSet.of(world, "a", behaviour, pods=2)
+    world.until(its.is_ready())
+    world.patch(POD, "a-0", {"metadata": {"finalizers": ["example.com/hold"]}})
+    other = QueuedJob.of(world, "other", "run 20s")
+    world.delete(POD, "a-0")
+    world.wait(30 * SECOND)
+    world.patch(POD, "a-0", {"metadata": {"finalizers": None}})
+    if is_group:
+        QueuedPodGroup.of(world, "a", behaviour, 1, 2, serves)
+    world.wait(30 * SECOND)
+    its.delete()
+    world.until(other.is_finished())
 
 
 def _is_whole(world: World) -> Condition:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.history import Moment, Track
 from conformance.norm.view import ObjectRun
-from conformance.suites.kueue.api import FRAMEWORKS, RETRIABLE
+from conformance.suites.kueue.api import FRAMEWORKS, ON_TERMINAL, RETRIABLE
 from conformance.suites.kueue.view import Snapshot, WorkloadRun
 from conformance.suites.kueue.view.amounts import Usage
 from conformance.suites.kueue.view.job import JobRun, starts
@@ -101,6 +101,13 @@ class Holding(ObjectRun):
         framework = "" if workload.job is None else workload.job.framework
         self.is_strict = holds_until_terminal(view.edition, "")
         self.holds_until_terminal = holds_until_terminal(view.edition, framework)
+
+    def awaits_last_pod(self, cause: Cause) -> bool:
+        """True if the edition, or the configuration of the operator, has quota held until the last
+        pod is terminal after such a loss."""
+        if cause is Cause.EVICTION:
+            return self.holds_until_terminal or self.workload.strategy == ON_TERMINAL
+        return self.is_strict or bool(self.workload.config.get("quotaHeldUntilTerminal"))
 
     @cached_property
     def pods(self) -> tuple[PodSpan, ...]:
