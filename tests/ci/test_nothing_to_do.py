@@ -15,6 +15,7 @@ FOUND_NOTHING = {
     "agreement": (("{folder}/none", "{folder}/none"), "cannot be read"),
     "kill-harness": (("--times", "0"), "no kill shows nothing"),
     "kueue-backoffs": (("kueue-v0.0.0",), "unknown implementation"),
+    "peers": (("tools", "--mlbatch", "{folder}"), "has none of the tools"),
     "prose": (("{folder}",), "is no Python file and has none"),
     "quota-table": (("--check", "--runs", "{folder}"), "has no run of a cell"),
     "released": (("jobset-v0.0.0",), "invalid choice"),
