@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Annotated
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from conformance.cli.exit_code import ExitCode
+from conformance.cli.one_of import require_one_of
 from conformance.cli.problems import BadInputError
 from conformance.running.run_options import DEFAULT_SEED, RunOptions
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from conformance.running.mutation import MutantResult
+
+_CLUSTERS = ("simulated", "control-plane")
 _SHOWN_KILLERS = 5
 _GENERIC = "generic:"
 
@@ -36,6 +45,24 @@ def mutants(
         float, typer.Option(help="Of --generic: how many percent have to be noticed.", max=100)
     ] = 100.0,
     seed: Annotated[int, typer.Option(help="Decides every random choice.", min=0)] = DEFAULT_SEED,
+    alone: Annotated[
+        bool,
+        typer.Option(
+            "--alone", help="Judge each mutant by the claims that it is said to be killed by alone."
+        ),
+    ] = False,
+    cluster: Annotated[
+        str,
+        typer.Option(
+            help=f"Where to run: {', '.join(_CLUSTERS)}. On a control plane, the designs of a"
+            " norm's argument (assay explain).",
+            callback=lambda name: require_one_of("--cluster", name, _CLUSTERS),
+        ),
+    ] = "simulated",
+    cluster_folder: Annotated[
+        Path | None,
+        typer.Option(help="The control plane that `assay cluster up` started there."),
+    ] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="0: one per core.", min=0)] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
@@ -44,8 +71,10 @@ def mutants(
     \b
     assay mutants --list
     assay mutants quota-released-on-failed
+    assay mutants streams --alone           all claims off but those it is said to be killed by
     assay mutants --generic 60 --seed 7     random mistakes in the source of the reference
     assay mutants generic:5a8a9c1f          one of these again
+    assay mutants streams --cluster control-plane       rejected designs on a real control plane
 
     Exit code 1 if a mutant survives, or a claim or a scenario lets one pass that it is said to
     catch: the suite then has a hole. With --generic, if fewer are noticed than --floor says.
@@ -54,6 +83,16 @@ def mutants(
     from reference_controller import programs
 
     wanted = [name.removeprefix(_GENERIC) for name in names or () if name.startswith(_GENERIC)]
+    is_real = cluster != "simulated"
+    if cluster_folder is not None and not is_real:
+        raise BadInputError("--cluster-folder: add --cluster control-plane, or leave it out")
+    if alone and (is_real or generic is not None or wanted):
+        raise BadInputError("--alone is of mutants in the simulation; leave out the other options")
+    if is_real and (generic is not None or wanted or only_list):
+        raise BadInputError(
+            "--cluster control-plane runs the designs of a norm's argument; leave out --generic, "
+            "--list and generic:…"
+        )
     if generic is not None or wanted:
         from conformance.cli.generic_mutants import run_generic_mutants
 
@@ -74,8 +113,12 @@ def mutants(
                 typer.echo(f"{name:<48} {of_role[role][name].sentence}")
         typer.echo(counted(sum(map(len, chosen.values())), "mutant"))
         return
+    if is_real:
+        _run_really(chosen, RunOptions(seed=seed, jobs=jobs, cluster_folder=cluster_folder), quiet)
+        return
     are_all = all(len(found) == len(of_role[role]) for role, found in chosen.items())
-    _run(chosen, RunOptions(seed=seed, jobs=jobs), are_all=are_all, quiet=quiet)
+    options = RunOptions(seed=seed, jobs=jobs)
+    _run(chosen, options, are_all=are_all, alone=alone, quiet=quiet)
 
 
 def _chosen(asked: Sequence[str], of_role: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
@@ -106,11 +149,14 @@ def _known(name: str, known: list[str]) -> None:
 
 
 def _run(
-    chosen: Mapping[str, Sequence[str]], options: RunOptions, *, are_all: bool, quiet: bool
+    chosen: Mapping[str, Sequence[str]],
+    options: RunOptions,
+    *,
+    are_all: bool,
+    alone: bool,
+    quiet: bool,
 ) -> None:
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
     from conformance.claims import judged_on
     from conformance.cli.progress import showing_progress
@@ -121,21 +167,9 @@ def _run(
         rows = [
             row
             for role, names in chosen.items()
-            for row in run_mutants(names, options, on_progress, role=role)
+            for row in run_mutants(names, options, on_progress, role=role, alone=alone)
         ]
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("", no_wrap=True)
-    table.add_column("Mutant", no_wrap=True)
-    table.add_column("Killed by, in", overflow="fold")
-    for row in rows:
-        sign = Text("✓ killed", style="green") if row.killed_by else Text("✗ lives", style="red")
-        killers = Text(", ".join(row.killed_by[:_SHOWN_KILLERS]))
-        if len(row.killed_by) > _SHOWN_KILLERS:
-            killers.append(f" and {len(row.killed_by) - _SHOWN_KILLERS} more")
-        for scenario in row.scenarios[:1]:
-            killers.append(f"\n{scenario}", style="dim")
-        table.add_row(sign, Text(row.mutant), killers)
-    console.print(table)
+    _show(console, rows)
     alive = [row.mutant for row in rows if not row.killed_by]
     if are_all:
         judged = {
@@ -161,8 +195,66 @@ def _run(
     errors = {claim: text for row in rows for claim, text in row.checker_errors.items()}
     for _, text in sorted(errors.items()):
         typer.echo(text)
-    typer.echo(f"{len(rows) - len(alive)}/{len(rows)} mutants killed")
+    how = ", each by the claims that it is said to be killed by alone" if alone else ""
+    typer.echo(f"{len(rows) - len(alive)}/{len(rows)} mutants killed{how}")
     if errors:
         raise typer.Exit(ExitCode.INCONCLUSIVE)
     if alive or unnoticed or spared:
         raise typer.Exit(ExitCode.VIOLATED)
+
+
+def _run_really(chosen: Mapping[str, Sequence[str]], options: RunOptions, quiet: bool) -> None:
+    """Run the designs of norms' arguments on a control plane, and name the mutants left out."""
+    from rich.console import Console
+
+    from conformance.cli.progress import showing_progress
+    from conformance.running.designs import designs_of, run_designs, suite_with_argument
+
+    console = Console()
+    found = {role: suite_with_argument(role) for role in chosen}
+    arguing = {role: suite for role, suite in found.items() if suite is not None}
+    if not arguing:
+        raise BadInputError(
+            f"--cluster control-plane: the norm of {', '.join(found)} argues about no designs; "
+            "use: assay mutants streams --cluster control-plane"
+        )
+    rows: list[MutantResult] = []
+    with showing_progress(console, quiet=quiet, tell_failures=False) as on_progress:
+        for role, suite in arguing.items():
+            designs, left_out = designs_of(suite, chosen[role])
+            for reason in sorted({*left_out.values()}):
+                names = ", ".join(name for name in left_out if left_out[name] == reason)
+                typer.echo(f"not run there, since each {reason}: {names}")
+            really = replace(options, cluster="control-plane")
+            rows += run_designs(designs, really, on_progress)
+    if not rows:
+        raise BadInputError("none of these mutants is run on a control plane; name another one")
+    _show(console, rows)
+    missed = [row for row in rows if row.missed]
+    for row in missed:
+        typer.echo(
+            f"{row.missed[0]} did not convict {row.mutant}; look at its run: assay run "
+            f"{row.scenarios[0]} --cluster control-plane --implementation mutant:{row.mutant}"
+        )
+    typer.echo(f"{len(rows) - len(missed)}/{len(rows)} designs convicted")
+    if missed:
+        raise typer.Exit(ExitCode.VIOLATED)
+
+
+def _show(console: Console, rows: Sequence[MutantResult]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("", no_wrap=True)
+    table.add_column("Mutant", no_wrap=True)
+    table.add_column("Killed by, in", overflow="fold")
+    for row in rows:
+        sign = Text("✓ killed", style="green") if row.killed_by else Text("✗ lives", style="red")
+        killers = Text(", ".join(row.killed_by[:_SHOWN_KILLERS]))
+        if len(row.killed_by) > _SHOWN_KILLERS:
+            killers.append(f" and {len(row.killed_by) - _SHOWN_KILLERS} more")
+        for scenario in row.scenarios[:1]:
+            killers.append(f"\n{scenario}", style="dim")
+        table.add_row(sign, Text(row.mutant), killers)
+    console.print(table)

@@ -9,15 +9,17 @@ A mutant runs in the default edition, and then in another one if a claim holds o
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 import msgspec
 
 from conformance import claims, editions
+from conformance.history import History
 from conformance.implementation import implementation, implementations, without_reference
-from conformance.norm.verdict import Outcome
+from conformance.norm.verdict import Outcome, Verdict
+from conformance.report.run_result import RunResult
 from conformance.report.text import checker_failed
 from conformance.running.run_options import OnProgress, Progress, RunOptions
 from conformance.running.runner import run_one
@@ -59,9 +61,10 @@ def run_mutants(
     *,
     role: str,
     thorough: bool = False,
+    alone: bool = False,
 ) -> list[MutantResult]:
     """The claims that killed each mutant of a role's reference; `thorough` goes on when the
-    intended claims have failed."""
+    intended claims have failed; `alone` judges by the intended claims, and no others."""
     scenarios = [
         name
         for name, found in SCENARIOS.items()
@@ -71,7 +74,14 @@ def run_mutants(
     with side_by_side(options.jobs, many=len(names) > 1) as each:
         ask = partial(who_decides_otherwise, names=names, seed=options.seed, role=role)
         otherwise = dict(zip(scenarios, each(ask, scenarios, 8), strict=True))
-        one = partial(kill, otherwise=otherwise, seed=options.seed, role=role, thorough=thorough)
+        one = partial(
+            kill,
+            otherwise=otherwise,
+            seed=options.seed,
+            role=role,
+            thorough=thorough,
+            alone=alone,
+        )
         for result in each(one, names, 1):
             results.append(result)
             on_progress(
@@ -108,6 +118,7 @@ def kill(
     seed: int,
     thorough: bool,
     role: str,
+    alone: bool = False,
 ) -> MutantResult:
     """Run scenarios against one mutant until all claims that should fail have failed.
 
@@ -132,8 +143,8 @@ def kill(
                 continue
             runs += 1
             under_test = implementations(f"{role}=mutant:{name}", scenario.roles)
-            run = run_one(scenario, under_test, seed, edition=edition)
-            for verdict in run.verdicts:
+            run = run_one(scenario, under_test, seed, edition=edition, is_judged=not alone)
+            for verdict in _by_these(run, intended) if alone else run.verdicts:
                 if verdict.outcome is Outcome.FAILED:
                     killers.setdefault(verdict.claim, scenario.id)
                     missing.discard(verdict.claim)
@@ -153,6 +164,18 @@ def kill(
         spared_by=tuple(sparing.values()),
         checker_errors=errors,
     )
+
+
+def _by_these(run: RunResult, ids: Sequence[str]) -> Iterator[Verdict]:
+    """The verdicts of a few claims, with all others off."""
+    history = History(run.header, run.entries)
+    told = editions.told_by(run.header)
+    judged = {each.id for each in claims.judged_on(run.scenario, frozenset(run.header.operators))}
+    for claim in claims.load():
+        is_judged = claim.id in judged and editions.holds(claim, told)
+        if claim.id in ids and is_judged and claim.judge is not None:
+            yield claim.judge(history)
+    history.close()
 
 
 def _by_edition(intended: Sequence[str]) -> dict[str, list[str]]:

@@ -139,6 +139,19 @@ ARGUMENT: Final = Argument(
             ),
         ),
         Design(
+            name="background-luck",
+            title="Delete in the background, and have luck",
+            implementation="mutant:background-and-retry",
+            scenario="streams/recoveries/garbage-collector-has-its-own-pace/ahead",
+            claim="ST-041",
+            text=(
+                "If the garbage collector is done before the operator goes on, each of the four "
+                "styles ends as it should, and no two attempts overlap. The request that deletes "
+                "the Job is all that is wrong then. A test that leaves the schedule to chance sees "
+                "this run most of the time.",
+            ),
+        ),
+        Design(
             name="orphan",
             title="Delete the Job alone",
             implementation="mutant:orphans",

@@ -47,6 +47,13 @@ class StreamsJob(Handle):
         listed = self.world.list(kind, namespace=self.namespace)
         return sorted((o for o in listed if labels_of(o).get(OF_JOB) == self.name), key=name_of)
 
+    def part(self, kind: Kind, index: int = -1) -> Object:
+        """One of its parts, once there are any."""
+        some = Condition(f"{self} has {kind.plural}", lambda: bool(self.parts(kind)))
+        self.world.until(some)
+        found = self.parts(kind)
+        return found[min(index, len(found) - 1)]
+
     def is_submitted(self) -> Condition:
         return Condition(f"{self} is submitted", lambda: self.state.is_submitted)
 

@@ -19,7 +19,9 @@ def any_job_of_the_name(self: Rules, uid: str) -> str | None:
     return None
 
 
-@MUTANTS.mutant(Rules.keeps_record, "It only remembers that it has to recreate a Job.", "ST-038")
+@MUTANTS.mutant(
+    Rules.keeps_record, "It only remembers that it has to recreate a Job.", "ST-038", "ST-001"
+)
 def keeps_no_record(self: Rules) -> bool:
     return False
 
@@ -104,7 +106,7 @@ def fresh_ones_are_replaced(self: Rules, has_id: bool) -> bool:
     return False
 
 
-@MUTANTS.mutant(Rules.is_submitted, "It submits again what was submitted.", "ST-011")
+@MUTANTS.mutant(Rules.is_submitted, "It submits again what was submitted.", "ST-011", "ST-042")
 def submits_again(self: Rules, phase: str) -> bool:
     return False
 
@@ -186,7 +188,9 @@ def caches_are_trusted(self: Rules, is_gone: bool) -> bool:
     return True
 
 
-@MUTANTS.mutant(Rules.may_restore, "It restores what is being deleted with its owner.", "ST-040")
+@MUTANTS.mutant(
+    Rules.may_restore, "It restores what is being deleted with its owner.", "ST-040", "ST-020"
+)
 def restores_below_the_dying(self: Rules, is_owner_alive: bool) -> bool:
     return True
 

@@ -22,7 +22,12 @@ def _replaces_parts(role: Object) -> Object:
     return role
 
 
-@MUTANTS.mutant(Rules.design, "It creates only what is missing.", "ST-017")
+@MUTANTS.mutant(
+    Rules.design,
+    "It creates only what is missing.",
+    "ST-017",
+    *("ST-014", "ST-015", "ST-016", "ST-026"),
+)
 def only_what_is_missing(self: Rules) -> Design:
     return Design(way="complete")
 
@@ -44,7 +49,9 @@ def pods_deleted_without_mark(self: Rules) -> Design:
     return APPROACH_1._replace(marks_elements=False)
 
 
-@MUTANTS.mutant(Rules.design, "It deletes pods, and creates the rest.", "ST-037", role=_LABELS_PODS)
+@MUTANTS.mutant(
+    Rules.design, "It deletes pods, and creates the rest.", "ST-037", "ST-017", role=_LABELS_PODS
+)
 def approach1(self: Rules) -> Design:
     return APPROACH_1._replace(guards_pods=True)
 
@@ -69,12 +76,14 @@ def background_and_replace(self: Rules) -> Design:
     return BACKGROUND._replace(on_taken="replace")
 
 
-@MUTANTS.mutant(Rules.design, "It deletes in the background, and tries again.", "ST-035")
+@MUTANTS.mutant(
+    Rules.design, "It deletes in the background, and tries again.", "ST-035", "ST-032", "ST-041"
+)
 def background_and_retry(self: Rules) -> Design:
     return BACKGROUND
 
 
-@MUTANTS.mutant(Rules.design, "It orphans what the interrupted Job owns.", "ST-030")
+@MUTANTS.mutant(Rules.design, "It orphans what the interrupted Job owns.", "ST-030", "ST-028")
 def orphans(self: Rules) -> Design:
     return Design(policy="Orphan", is_sure=False, on_taken="adopt")
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from chaos.faults import HoldObject, Kill, ReleaseObject, SlowApi, Start, TimeOut
+from chaos.faults import HoldObject, Kill, Pause, ReleaseObject, SlowApi, Start, TimeOut
 from chaos.faults.api_error import Verb
 from conformance.breaking import during
 from conformance.scenario_type import scenario
 from conformance.suites.streams.handle import StreamsJob, interrupted
 from conformance.world import World
-from vocabulary.clock import MINUTE, SECOND
+from vocabulary.clock import MILLISECOND, MINUTE, SECOND, Micros
 from vocabulary.kinds import CONFIG_MAP, POD
 from vocabulary.objects import name_of, owner_references
 from vocabulary.requests import PropagationPolicy
@@ -103,7 +103,7 @@ def user_creates_another_meanwhile(world: World) -> None:
 def part_outlives_the_deletion(world: World) -> None:
     """The operator waits for a part that outlives the deletion of the interrupted Job."""
     with interrupted(world, POD, 3) as its:
-        part = its.parts(CONFIG_MAP)[-1]
+        part = its.part(CONFIG_MAP)
         (owner,) = owner_references(part)
         loose = {
             "ownerReferences": [{**owner, "blockOwnerDeletion": False}],
@@ -124,4 +124,32 @@ def leader_changes(world: World) -> None:
         its = StreamsJob.of(world)
         world.until(its.has(POD, 3))
         world.inject(Kill(actor=world.leader, restart_after=None))
+    world.until(its.is_submitted())
+
+
+@scenario(
+    arms=["ST-030", "ST-034", "ST-035"],
+    kills="background-and-adopt",
+    alone=True,
+    cases={
+        "held": (MINUTE, None),
+        "lagging": (6 * SECOND, SlowApi(verb=("create",), times=0, by=500 * MILLISECOND)),
+        "racing": (0, None),
+        "ahead": (0, SlowApi(verb=("delete",), kind=STREAMS_JOB, times=1, by=15 * SECOND)),
+    },
+)
+def garbage_collector_has_its_own_pace(world: World, pace: tuple[Micros, SlowApi | None]) -> None:
+    """The new Job is created once the old one is gone, whether the garbage collector is held, lags
+    behind the operator, races with it, or is done before it."""
+    held_us, slow = pace
+    collector = Pause("garbage-collector")
+    with interrupted(world, POD, 3) as its:
+        if slow is not None:
+            world.inject(slow)
+        if held_us:
+            world.inject(collector)
+    world.wait(held_us)
+    if held_us:
+        world.revert(collector)
+    world.wait(MINUTE)
     world.until(its.is_submitted())

@@ -65,7 +65,7 @@ def part_is_lost_during_the_submission(world: World, kind: Kind) -> None:
     with during(world, slow):
         its = StreamsJob.of(world)
         world.until(its.has(POD, 3))
-        world.inject(DeleteObject(kind.kind, name_of(its.parts(kind)[-1])))
+        world.inject(DeleteObject(kind.kind, name_of(its.part(kind))))
         world.until(its.is_submitted())
 
 
@@ -85,7 +85,7 @@ def config_map_is_stale(world: World) -> None:
     with during(world, SlowApi(verb=("patch",), kind="ProcessingElement", times=0, by=2 * SECOND)):
         its = StreamsJob.of(world)
         world.until(its.has(PROCESSING_ELEMENT, 5))
-        last = its.parts(CONFIG_MAP)[-1]
+        last = its.part(CONFIG_MAP)
         world.inject(EditObject("ConfigMap", name_of(last), _content("stale")))
         world.wait(20 * SECOND)
     world.inject(EditObject("ConfigMap", name_of(last), _content(annotations_of(last)[CONTENT_ID])))
@@ -101,7 +101,7 @@ def config_map_is_lost_before_its_pod(world: World) -> None:
     with during(world, slow), during(world, held), during(world, lost):
         its = StreamsJob.of(world)
         world.until(its.has(PROCESSING_ELEMENT, 5))
-        world.inject(DeleteObject("ConfigMap", name_of(its.parts(CONFIG_MAP)[1])))
+        world.inject(DeleteObject("ConfigMap", name_of(its.part(CONFIG_MAP, 1))))
         world.wait(20 * SECOND)
     world.until(its.is_submitted())
 

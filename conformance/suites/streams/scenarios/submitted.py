@@ -73,7 +73,7 @@ def part_is_deleted(world: World, kind: Kind) -> None:
     """A part of a Submitted Job that its user deletes is created again."""
     its = StreamsJob.ready(world)
     count = len(its.parts(kind))
-    world.inject(DeleteObject(kind.kind, name_of(its.parts(kind)[-1])))
+    world.inject(DeleteObject(kind.kind, name_of(its.part(kind))))
     world.wait(5 * SECOND)
     world.until(its.has(kind, count) & its.has_pods(5))
 
