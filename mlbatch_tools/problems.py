@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from vocabulary.objects import Object, get_path, name_of, namespace_of
 from vocabulary.quantities import parse_quantity
+
+_LARGEST: Final = 2**63
+"""As in Kubernetes."""
 
 
 class ToolError(ValueError):
@@ -63,6 +66,22 @@ def object_at(obj: Object, path: str) -> Object:
     return value
 
 
+def text_at(obj: Object, path: str) -> str:
+    """The text at a dotted path, empty where the path ends early; see `objects_at`."""
+    value = get_path(obj, path)
+    if value is not None and not isinstance(value, str):
+        raise ToolError(f"{path} is {_short(value)}; write text, in quotes")
+    return value or ""
+
+
+def conditions_of(obj: Object) -> dict[str, str]:
+    """The statuses of an object's conditions, by type."""
+    return {
+        text_at(each, "type"): text_at(each, "status")
+        for each in objects_at(obj, "status.conditions")
+    }
+
+
 def amount_in(amounts: Object, key: str, path: str) -> Fraction:
     """The quantity of that key, 0 if there is none; `path` is that of the mapping."""
     value = amounts.get(key)
@@ -71,7 +90,10 @@ def amount_in(amounts: Object, key: str, path: str) -> Fraction:
     try:
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise ValueError(f"{_short(value)} is not a resource quantity; write for example 8")
-        return parse_quantity(value)
+        amount = parse_quantity(value)
+        if abs(amount) > _LARGEST:
+            raise ValueError(f"{_short(value)} is more than any cluster has; correct it")
+        return amount
     except ValueError as error:
         raise ToolError(f"{path}.{key}: {error}" if path else f"{key}: {error}") from error
 

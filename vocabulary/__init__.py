@@ -2,7 +2,8 @@
 
 Assay has four rooms: `reference_controller` (correct behavior), `conformance` (claims and
 their evaluation), `chaos` (faults) and `fixtures` (clusters, real and simulated). They meet
-in this package, which stays small on purpose: it decides nothing about any controller.
+in this package, which stays small on purpose: it decides nothing about any controller. A room of
+its own, `mlbatch_tools`, has tools for users of clusters.
 
 A tour, in reading order:
 

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 from mlbatch_tools.manifests import Found
-from mlbatch_tools.problems import ToolError, described, object_at, objects_at, reading
+from mlbatch_tools.problems import (
+    ToolError,
+    described,
+    object_at,
+    objects_at,
+    reading,
+    text_at,
+)
 from vocabulary.objects import Object, get_path, name_of, namespace_of
-from vocabulary.safe_yaml import load_yaml
+from vocabulary.safe_yaml import YamlError, load_yaml
 
+Marks: TypeAlias = Mapping[tuple[str, str], str]
+"""Effects by key and value of a label."""
 GPU: Final = "nvidia.com/gpu"
 GDR: Final = "nvidia.com/roce_gdr"
 KUEUE: Final = "kueue.x-k8s.io"
@@ -24,7 +33,10 @@ OPERATORS: Final = (
 """Namespace and name of the ConfigMaps that may have the configuration, and its place there."""
 
 _GPU_HEALTH: Final = "autopilot.ibm.com/gpuhealth"
-_DEFAULT_MARKS: Final = {(_GPU_HEALTH, "ERR"): "NoSchedule", (_GPU_HEALTH, "EVICT"): "NoExecute"}
+_DEFAULT_MARKS: Final[Marks] = {
+    (_GPU_HEALTH, "ERR"): "NoSchedule",
+    (_GPU_HEALTH, "EVICT"): "NoExecute",
+}
 
 
 class Cluster:
@@ -40,49 +52,54 @@ class Cluster:
                     raise ToolError(f"apiVersion is {obj['apiVersion']}; give it as {known}")
             if group in ("", KUEUE):
                 self._by_kind[str(obj.get("kind", ""))].append(obj)
-        self.configuration = self._configuration()
+        self.is_configured = False
+        self.slack_queue = ""
+        """Empty: none is configured."""
+        self.marks = _DEFAULT_MARKS
+        """The effects of the node labels by which Autopilot says that GPUs are bad."""
+        self._configure()
 
     def of(self, kind: str) -> Sequence[Object]:
         return self._by_kind[kind]
 
-    def _configuration(self) -> Object | None:
-        """The operator's configuration; None if there is none."""
+    def _configure(self) -> None:
         maps = {(namespace_of(each), name_of(each)): each for each in self.of("ConfigMap")}
         for namespace, name, path in OPERATORS:
-            if (namespace, name) not in maps:
-                continue
-            with reading(maps[namespace, name]):
-                text = object_at(maps[namespace, name], "data").get("config.yaml")
-            source = f"ConfigMap {namespace}/{name}: data[config.yaml]"
-            data = load_yaml(text, source) if isinstance(text, str) else None
-            found = get_path(data, path)
+            found = maps.get((namespace, name))
             # A map without the section is one of another operator: the next may have it.
-            if isinstance(found, dict):
-                return found
-        return None
+            if found is not None and not self.is_configured:
+                with reading(found):
+                    self._read(get_path(_data_of(found), path))
+
+    def _read(self, section: Any) -> None:
+        if not isinstance(section, dict):
+            return
+        self.is_configured = True
+        self.slack_queue = text_at(section, "slackQueueName")
+        if section.get("autopilot", {}) is None:
+            self.marks = {}
+        # A configuration that does not name the resource leaves the operator's marks in force.
+        elif GPU in (taints := object_at(section, "autopilot.resourceTaints")):
+            self.marks = {
+                (text_at(each, "key"), text_at(each, "value")): text_at(each, "effect")
+                for each in objects_at({"resourceTaints": taints[GPU]}, "resourceTaints")
+            }
 
 
-def slack_queue_of(configuration: Object | None) -> str:
-    name = (configuration or {}).get("slackQueueName") or ""
-    if not isinstance(name, str):
-        raise ToolError(f"the operator's configuration: slackQueueName is {name!r}; write a name")
-    return name
+def _data_of(config_map: Object) -> Any:
+    """The configuration in a ConfigMap."""
+    text = object_at(config_map, "data").get("config.yaml")
+    try:
+        return load_yaml(text, "data[config.yaml]") if isinstance(text, str) else None
+    except YamlError as error:
+        raise ToolError(str(error)) from error
 
 
-def gpu_marks(configuration: Object | None) -> Mapping[tuple[str, str], str]:
-    """The effects of the node labels by which Autopilot says that GPUs are bad.
-
-    A configuration that does not name the resource leaves the operator's own marks in force.
-    """
-    if configuration is not None and configuration.get("autopilot", {}) is None:
-        return {}
-    taints = object_at(configuration or {}, "autopilot.resourceTaints")
-    if GPU not in taints:
-        return _DEFAULT_MARKS
-    return {
-        (str(each.get("key")), str(each.get("value"))): str(each.get("effect"))
-        for each in objects_at({"taints": taints[GPU]}, "taints")
-    }
+def effects_on(node: Object, marks: Marks) -> set[str]:
+    """The effects of a node's taints, and of its labels that are marks."""
+    labels = object_at(node, "metadata.labels")
+    found = {marks.get((key, str(value)), "") for key, value in labels.items()}
+    return found | {text_at(each, "effect") for each in objects_at(node, "spec.taints")}
 
 
 def objects_of(dump: Iterable[Found]) -> list[Object]:

@@ -9,13 +9,12 @@ from fractions import Fraction
 from mlbatch_tools.cluster_checker.cluster import (
     GPU,
     Cluster,
-    gpu_marks,
-    slack_queue_of,
+    effects_on,
 )
 from mlbatch_tools.cluster_checker.finding import Condition, Finding
 from mlbatch_tools.cluster_checker.workloads import findings_of_namespaces
 from mlbatch_tools.problems import ToolError, amount_in, object_at, objects_at, reading
-from vocabulary.objects import Object, get_path, labels_of, name_of
+from vocabulary.objects import Object, get_path, name_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +90,7 @@ def report(objects: Iterable[Object], *, slack_queue: str = "") -> ClusterReport
     for a field that cannot be read.
     """
     cluster = Cluster(objects)
-    slack_queue = slack_queue or slack_queue_of(cluster.configuration)
+    slack_queue = slack_queue or cluster.slack_queue
     rows = sorted(map(_row, cluster.of("ClusterQueue")), key=lambda row: row.name)
     total, unschedulable = _capacity(cluster)
     found = ClusterReport(
@@ -113,12 +112,10 @@ def _capacity(cluster: Cluster) -> tuple[Fraction, Fraction]:
     Cordoned nodes, and those that are not ready, are tainted by Kubernetes itself.
     """
     total = unschedulable = Fraction()
-    marks = gpu_marks(cluster.configuration)
     for node in cluster.of("Node"):
         with reading(node):
             on_node = amount_in(object_at(node, "status.capacity"), GPU, "status.capacity")
-            effects = [each.get("effect") for each in objects_at(node, "spec.taints")]
-            effects += [marks.get(label) for label in labels_of(node).items()]
+            effects = effects_on(node, cluster.marks)
         total += on_node
         if "NoSchedule" in effects or "NoExecute" in effects:
             unschedulable += on_node
@@ -174,7 +171,7 @@ def _count(queue: Object, path: str) -> int:
 def _findings_of_cluster(
     found: ClusterReport, cluster: Cluster, slack_queue: str
 ) -> Iterator[Finding]:
-    if cluster.configuration is None:
+    if not cluster.is_configured:
         yield Finding(
             Condition.NO_CONFIGURATION,
             "",

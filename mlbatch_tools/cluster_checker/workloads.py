@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Final
 
-from mlbatch_tools.cluster_checker.cluster import GDR, GPU, Cluster, gpu_marks
+from mlbatch_tools.cluster_checker.cluster import GDR, GPU, Cluster, effects_on
 from mlbatch_tools.cluster_checker.finding import Condition, Finding
-from mlbatch_tools.problems import amount_in, described, object_at, objects_at, reading
-from vocabulary.objects import (
-    Object,
-    condition_status,
-    get_path,
-    labels_of,
-    name_of,
-    namespace_of,
+from mlbatch_tools.problems import (
+    amount_in,
+    conditions_of,
+    described,
+    object_at,
+    objects_at,
+    reading,
+    text_at,
 )
+from vocabulary.objects import Object, name_of, namespace_of
 from vocabulary.quantities import parse_quantity
 
 NODE_SHAPE: Final = {
@@ -41,10 +42,9 @@ def findings_of_namespaces(cluster: Cluster) -> Iterator[Finding]:
     for workload in _checked(cluster.of("Workload")):
         with reading(workload):
             yield from list(_of_workload(workload, queues.get(namespace_of(workload), set())))
-    marks = _Marks(cluster)
     for pod in _checked(cluster.of("Pod")):
         with reading(pod):
-            yield from list(_of_pod(pod, namespace_of(pod) in queues, marks))
+            yield from list(_of_pod(pod, namespace_of(pod) in queues, cluster))
 
 
 def _checked(objects: Iterable[Object]) -> list[Object]:
@@ -57,8 +57,9 @@ def _of_workload(workload: Object, queues: set[str]) -> Iterator[Finding]:
     subject = described(workload)
     yield from _of_queue(workload, queues, subject)
     yield from _of_priority(workload, subject)
-    if condition_status(workload, "Finished") != "True":
-        yield from _of_conditions(workload, subject)
+    conditions = conditions_of(workload)
+    if conditions.get("Finished") != "True":
+        yield from _of_conditions(conditions, subject)
     pod_sets = objects_at(workload, "spec.podSets")
     pods = sum(int(amount_in(each, "count", "spec.podSets")) for each in pod_sets)
     for pod_set in pod_sets:
@@ -67,7 +68,7 @@ def _of_workload(workload: Object, queues: set[str]) -> Iterator[Finding]:
 
 
 def _of_queue(workload: Object, queues: set[str], subject: str) -> Iterator[Finding]:
-    name = get_path(workload, "spec.queueName")
+    name = text_at(workload, "spec.queueName")
     if not name:
         yield Finding(
             Condition.NO_QUEUE_NAME,
@@ -85,22 +86,21 @@ def _of_queue(workload: Object, queues: set[str], subject: str) -> Iterator[Find
 
 
 def _of_priority(workload: Object, subject: str) -> Iterator[Finding]:
-    reference = object_at(workload, "spec.priorityClassRef")
-    name = reference.get("name") or get_path(workload, "spec.priorityClassName")
+    newer, older = "spec.priorityClassRef.name", "spec.priorityClassName"
+    name = text_at(workload, newer) or text_at(workload, older)
     if name != USUAL_PRIORITY:
         has = f"priority class {name!r}" if name else "no priority class"
         yield Finding(Condition.OTHER_PRIORITY, subject, f"has {has}, not {USUAL_PRIORITY}")
 
 
-def _of_conditions(workload: Object, subject: str) -> Iterator[Finding]:
-    is_admitted = condition_status(workload, "Admitted") == "True"
-    if is_admitted and condition_status(workload, "PodsReady") == "False":
+def _of_conditions(conditions: Mapping[str, str], subject: str) -> Iterator[Finding]:
+    if (conditions.get("Admitted"), conditions.get("PodsReady")) == ("True", "False"):
         yield Finding(
             Condition.PODS_NOT_READY,
             subject,
             "is admitted, but its pods are not ready; kubectl describe shows why they wait",
         )
-    if condition_status(workload, "Evicted") == "True":
+    if conditions.get("Evicted") == "True":
         yield Finding(
             Condition.EVICTED, subject, "was evicted; its condition Evicted has the reason"
         )
@@ -141,13 +141,13 @@ def _of_proportion(asked: dict[str, Fraction], name: str, subject: str) -> Itera
             )
 
 
-def _of_pod(pod: Object, has_queues: bool, marks: _Marks) -> Iterator[Finding]:
+def _of_pod(pod: Object, has_queues: bool, cluster: Cluster) -> Iterator[Finding]:
     count = _gpus_of_pod(pod)
-    if not count or get_path(pod, "status.phase") in ("Succeeded", "Failed"):
+    if not count or text_at(pod, "status.phase") in ("Succeeded", "Failed"):
         return
     subject = described(pod)
-    node = get_path(pod, "spec.nodeName")
-    if (get_path(pod, "spec.schedulerName") or DEFAULT_SCHEDULER) == DEFAULT_SCHEDULER:
+    node = text_at(pod, "spec.nodeName")
+    if (text_at(pod, "spec.schedulerName") or DEFAULT_SCHEDULER) == DEFAULT_SCHEDULER:
         yield Finding(
             Condition.DEFAULT_SCHEDULER,
             subject,
@@ -158,24 +158,17 @@ def _of_pod(pod: Object, has_queues: bool, marks: _Marks) -> Iterator[Finding]:
         yield Finding(
             Condition.GPUS_OUTSIDE_QUEUES,
             subject,
-            f"occupies {_shown(GPU, count)} of node {node!r}{marks.of(str(node))}, in a namespace "
-            "without a local queue: no quota accounts for them",
+            f"occupies {_shown(GPU, count)} of node {node!r}{_marks_of(node, cluster)}, in a "
+            "namespace without a local queue: no quota accounts for them",
         )
 
 
-class _Marks:
-    """The taints and Autopilot's marks of nodes, as a clause."""
-
-    def __init__(self, cluster: Cluster) -> None:
-        self._nodes = {name_of(node): node for node in cluster.of("Node")}
-        self._marks = gpu_marks(cluster.configuration)
-
-    def of(self, name: str) -> str:
-        node = self._nodes.get(name, {})
-        effects = {each.get("effect") for each in objects_at(node, "spec.taints")}
-        effects |= {self._marks.get(label) for label in labels_of(node).items()}
-        words = [word for word in ("NoExecute", "NoSchedule") if word in effects]
-        return f" (marked {', '.join(words)})" if words else ""
+def _marks_of(node: str, cluster: Cluster) -> str:
+    """A node's taints and Autopilot's marks, as a clause."""
+    found = [each for each in cluster.of("Node") if name_of(each) == node]
+    effects = {effect for each in found for effect in effects_on(each, cluster.marks)}
+    words = [word for word in ("NoExecute", "NoSchedule") if word in effects]
+    return f" (marked {', '.join(words)})" if words else ""
 
 
 def _gpus_of_pod(pod: Object) -> Fraction:

@@ -134,7 +134,7 @@ _STYLES = st.sampled_from([None, '"', "'", "|", ">"])
     line_end=st.sampled_from(["\n", "\r\n"]),
 )
 @settings(
-    max_examples=150,
+    max_examples=60,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

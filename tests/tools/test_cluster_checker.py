@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from fractions import Fraction
@@ -320,3 +323,25 @@ def test_json_has_the_numbers_and_a_warning_sets_the_exit_code(
     assert [(each["condition"], each["level"]) for each in found["findings"]] == [
         ("Evicted", "warning")
     ]
+
+
+def test_watching_prints_again_when_something_changed_until_it_is_interrupted(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "dump.yaml"
+    file.write_text(GUIDE_CLUSTER.read_text())
+    command = [sys.executable, "-m", "conformance.cli", "tools", "cluster-checker", str(file)]
+    with subprocess.Popen(
+        [*command, "--json", "--watch", "--interval-seconds", "0.1"],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert json.loads(process.stdout.readline())["gpus"]["unschedulable"] == 0
+        changed = tmp_path / "changed"
+        tainted = "taints: [{key: a, effect: NoSchedule}]"
+        changed.write_text(GUIDE_CLUSTER.read_text().replace("spec: {}", f"spec: {{{tainted}}}", 1))
+        changed.replace(file)
+        assert json.loads(process.stdout.readline())["gpus"]["unschedulable"] == 8
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 130
