@@ -13,6 +13,11 @@ from hypothesis import strategies as st
 
 from mlbatch_tools.appwrapper_packager import package
 from mlbatch_tools.manifests import read_file
+from mlbatch_tools.pytorch_generator.generate import app_wrapper
+from mlbatch_tools.pytorch_generator.values import read_values
+from reference_controller.appwrapper.admission import validate
+from reference_controller.appwrapper.config import OperatorConfig
+from reference_controller.runtime.admission_review import UserInfo
 from tests.cli.command import assay
 
 HERE = Path(__file__).parent
@@ -189,6 +194,39 @@ def test_pod_sets_are_declared_for_kinds_that_the_controller_does_not_know(tmp_p
     assert len(remarks) == 2
     assert "the guide does not list this kind" in remarks[0]
     assert "3 pods are taken to come from template.spec.leaderWorkerTemplate" in remarks[1]
+
+
+def test_the_reference_admits_what_the_tools_write(tmp_path: Path) -> None:
+    """Of kinds that it knows, and of others by the podSets that are declared."""
+    pod = {"spec": {"containers": [{"name": "c"}]}}
+    specs = {
+        ("batch/v1", "Job"): {"parallelism": 2, "template": pod},
+        ("batch/v1", "CronJob"): {"jobTemplate": {"spec": {"parallelism": 3, "template": pod}}},
+        ("apps/v1", "StatefulSet"): {"replicas": 2, "template": pod},
+        ("ray.io/v1", "RayCluster"): {
+            "headGroupSpec": {"template": pod},
+            "workerGroupSpecs": [{"replicas": 2, "numOfHosts": 2, "template": pod}],
+        },
+        ("example.com/v1", "Gang"): {"roles": [{"replicas": 2, "template": pod}]},
+    }
+    objects = [
+        {"apiVersion": version, "kind": kind, "metadata": {"name": kind.lower()}, "spec": spec}
+        for (version, kind), spec in specs.items()
+    ]
+    wrapper = packed("".join(map(json.dumps, objects)), tmp_path)
+    declared = {
+        each["template"]["kind"]: each["podSets"]
+        for each in wrapper["spec"]["components"]
+        if "podSets" in each
+    }
+    assert declared == {
+        "CronJob": [{"path": "template.spec.jobTemplate.spec.template", "replicas": 3}],
+        "Gang": [{"path": "template.spec.roles[0].template", "replicas": 2}],
+    }
+    values, _ = read_values(HERE / "manifests" / "train-values.yaml")
+    for made in (wrapper, app_wrapper(values, "v")):
+        config = OperatorConfig(user_rbac_admission_check=False)
+        assert validate("CREATE", made, None, UserInfo("ann"), config) == made
 
 
 @pytest.mark.parametrize(

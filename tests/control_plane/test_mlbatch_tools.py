@@ -1,4 +1,4 @@
-"""The manifests of `assay tools team` on a real API server: what its users may create."""
+"""`assay tools` on a real API server: the rights of a team, and the report on its quota."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 from fixtures.control_plane import ControlPlane, crds
-from mlbatch_tools.team import Quota, shared, team
+from mlbatch_tools.cluster_checker.finding import Condition
+from mlbatch_tools.cluster_checker.live import LiveCluster
+from mlbatch_tools.cluster_checker.report import report
+from mlbatch_tools.team import SLACK_QUEUE, Quota, shared, team
 from reference_controller import programs
 from vocabulary.kinds import kind_of
 
@@ -124,3 +127,14 @@ def test_a_team_may_not_create(reviews: Reviews, api_version: str, kind: str) ->
 def test_a_team_may_delete_what_was_wrapped(reviews: Reviews, api_version: str, kind: str) -> None:
     for verb in ("get", "list", "watch", "delete"):
         assert reviews.may(MEMBER, verb, api_version, kind)
+
+
+@pytest.mark.usefixtures("reviews")
+def test_the_cluster_checker_reads_a_real_api_server(plane: ControlPlane) -> None:
+    """One node has 8 GPUs; a team and the slack queue are promised 8 each."""
+    found = report(LiveCluster(plane.kubeconfig(), None).objects(), slack_queue=SLACK_QUEUE)
+    assert [(row.name, row.quota, row.usage) for row in found.queues] == [
+        (f"{TEAM}-cluster-queue", 8, 0)
+    ]
+    assert (found.total, found.nominal, found.slack_lendable) == (8, 8, 8)
+    assert Condition.QUOTA_ABOVE_CLUSTER in [each.condition for each in found.findings]
