@@ -7,7 +7,7 @@ connection to an API server that the reference controllers have:
 - `appwrapper_packager`: manifests as the components of an AppWrapper.
 - `pytorch_generator`: a values file as an AppWrapper with a PyTorchJob.
 - `team`: the manifests of a team.
-- `manifests`, `pod_sets`, `app_wrapper`, `problems`: reading and writing manifests, for all.
+- `manifests`, `pod_sets`, `app_wrapper`, `resources`, `problems`: what they share.
 
 `commands` has the command line, which the entry point `assay.commands` adds to that of Assay.
 """

@@ -62,8 +62,8 @@ def cluster_checker(
     \b
     assay tools cluster-checker
     assay tools cluster-checker --json | jq .gpus
-    kubectl get nodes,pods,clusterqueues,localqueues,workloads -A -o yaml > dump.yaml
-    assay tools cluster-checker dump.yaml --slack-queue slack-cluster-queue
+    kubectl get nodes,pods,clusterqueues,localqueues,workloads -A -o json > dump.json
+    assay tools cluster-checker dump.json --slack-queue slack-cluster-queue
     """
     import time
     from functools import partial

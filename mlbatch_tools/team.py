@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Final
 
 from mlbatch_tools.app_wrapper import DEFAULT_QUEUE, require_label
 from mlbatch_tools.problems import ToolError
+from mlbatch_tools.resources import GDR, GPU, share
 from vocabulary.quantities import parse_quantity
 
 TEAM_LABEL: Final = "mlbatch-team-namespace"
@@ -18,8 +20,6 @@ PRIORITIES: Final = {"low-priority": 1, "default-priority": 5, "high-priority": 
 _RBAC: Final = "rbac.authorization.k8s.io"
 _KUEUE: Final = "kueue.x-k8s.io/v1beta1"
 _FLAVOR: Final = "default-flavor"
-_NODE: Final = {"cpu": 80, "memory": 1100, "gdr": 2, "gpus": 8}
-"""A node's resources, memory in Gi: a share of the GPUs comes with this share of the rest."""
 _READ: Final = ("get", "list", "watch")
 _ALL: Final = ("create", "delete", "get", "list", "patch", "update", "watch")
 _RULES: Final[Sequence[tuple[str, Sequence[str], Sequence[str]]]] = (
@@ -64,9 +64,9 @@ class Quota:
             _require_amount(option, amount)
         return cls(
             gpus=gpus,
-            cpus=cpus or _share("cpu", gpus),
-            memory=memory or f"{_share('memory', gpus)}Gi",
-            gdr=_share("gdr", gpus),
+            cpus=cpus or int(share("cpu", Fraction(gpus))),
+            memory=memory or f"{int(share('memory', Fraction(gpus)) / 2**30)}Gi",
+            gdr=int(share(GDR, Fraction(gpus))),
             pods=pods,
         )
 
@@ -124,8 +124,8 @@ def _cluster_queue(name: str, quota: Quota) -> dict[str, Any]:
     amounts = {
         "cpu": quota.cpus,
         "memory": quota.memory,
-        "nvidia.com/gpu": quota.gpus,
-        "nvidia.com/roce_gdr": quota.gdr,
+        GPU: quota.gpus,
+        GDR: quota.gdr,
         "pods": quota.pods,
     }
     resources = [{"name": each, "nominalQuota": amount} for each, amount in amounts.items()]
@@ -158,10 +158,6 @@ def _role() -> dict[str, Any]:
         "metadata": {"name": ROLE},
         "rules": rules,
     }
-
-
-def _share(resource: str, gpus: int) -> int:
-    return _NODE[resource] * gpus // _NODE["gpus"]
 
 
 def _require_amount(option: str, amount: str | None) -> None:

@@ -15,13 +15,12 @@ from mlbatch_tools.problems import (
     reading,
     text_at,
 )
+from mlbatch_tools.resources import GPU
 from vocabulary.objects import Object, get_path, name_of, namespace_of
 from vocabulary.safe_yaml import YamlError, load_yaml
 
 Marks: TypeAlias = Mapping[tuple[str, str], str]
 """Effects by key and value of a label."""
-GPU: Final = "nvidia.com/gpu"
-GDR: Final = "nvidia.com/roce_gdr"
 KUEUE: Final = "kueue.x-k8s.io"
 KUEUE_VERSIONS: Final = ("v1beta2", "v1beta1")
 """Those that are read; the newest first."""
@@ -121,6 +120,6 @@ def objects_of(dump: Iterable[Found]) -> list[Object]:
     if missing := [kind for kind in ("Node", "ClusterQueue") if kind not in kinds]:
         raise ToolError(
             f"the files have no {' and no '.join(missing)}; dump them too: kubectl get "
-            "nodes,pods,clusterqueues,localqueues,workloads -A -o yaml"
+            "nodes,pods,clusterqueues,localqueues,workloads -A -o json"
         )
     return [each.obj for each in found.values()]

@@ -6,14 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from mlbatch_tools.cluster_checker.cluster import (
-    GPU,
-    Cluster,
-    effects_on,
-)
+from mlbatch_tools.cluster_checker.cluster import Cluster, effects_on
 from mlbatch_tools.cluster_checker.finding import Condition, Finding
 from mlbatch_tools.cluster_checker.workloads import findings_of_namespaces
 from mlbatch_tools.problems import ToolError, amount_in, object_at, objects_at, reading
+from mlbatch_tools.resources import GPU
 from vocabulary.objects import Object, get_path, name_of
 
 

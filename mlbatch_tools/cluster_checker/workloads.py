@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Final
 
-from mlbatch_tools.cluster_checker.cluster import GDR, GPU, Cluster, effects_on
+from mlbatch_tools.cluster_checker.cluster import Cluster, effects_on
 from mlbatch_tools.cluster_checker.finding import Condition, Finding
 from mlbatch_tools.problems import (
     amount_in,
@@ -18,16 +18,9 @@ from mlbatch_tools.problems import (
     reading,
     text_at,
 )
+from mlbatch_tools.resources import GDR, GPU, NODE_SHAPE, share
 from vocabulary.objects import Object, name_of, namespace_of
-from vocabulary.quantities import parse_quantity
 
-NODE_SHAPE: Final = {
-    GPU: Fraction(8),
-    GDR: Fraction(2),
-    "cpu": Fraction(80),
-    "memory": parse_quantity("1100Gi"),
-}
-"""A node's resources, as in the published tool; containers are compared with them."""
 USUAL_PRIORITY: Final = "default-priority"
 DEFAULT_SCHEDULER: Final = "default-scheduler"
 _SKIPPED: Final = "openshift-"
@@ -129,15 +122,15 @@ def _of_container(container: Object, pods: int, subject: str) -> Iterator[Findin
 def _of_proportion(asked: dict[str, Fraction], name: str, subject: str) -> Iterator[Finding]:
     """Findings if a container takes more of a node with it than its share of the GPUs."""
     for resource in (GDR, "cpu", "memory"):
-        share = NODE_SHAPE[resource] / NODE_SHAPE[GPU]
+        most = share(resource, asked[GPU])
         # CPU-only containers are usual; network interfaces without a GPU have no use.
-        if (asked[GPU] or resource == GDR) and asked[resource] > share * asked[GPU]:
+        if (asked[GPU] or resource == GDR) and asked[resource] > most:
             yield Finding(
                 Condition.OUT_OF_PROPORTION,
                 subject,
                 f"{name} requests {_shown(resource, asked[resource])} with "
                 f"{_shown(GPU, asked[GPU])}; the share of that is "
-                f"{_shown(resource, share * asked[GPU])}, and other GPUs of the node may stay idle",
+                f"{_shown(resource, most)}, and other GPUs of the node may stay idle",
             )
 
 
