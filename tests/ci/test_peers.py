@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -52,3 +54,22 @@ def test_a_field_that_differs_is_named_and_its_value_is_not(
     differs = "  differs: /metadata/labels/kueue.x-k8s.io~queue-name\n"
     assert (differs in ended.stdout) == bool(code)
     assert queue not in ended.stdout.replace(differs, "")
+
+
+def test_lines_of_the_checkers_are_compared_without_their_blanks(tmp_path: Path) -> None:
+    peer = tmp_path / "tools" / "cluster-checker" / "checker.js"
+    peer.parent.mkdir(parents=True)
+    expected = ROOT / "tests" / "tools" / "expected" / "guide-cluster-latest.txt"
+    text = f"{expected.read_text()}\nWARNING: in other words\n".replace("   ", " ")
+    peer.write_text(f"console.log({json.dumps(text)})")
+    ended = subprocess.run(
+        [sys.executable, ROOT / "ci" / "peers", "tools", "--mlbatch", tmp_path],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    if shutil.which("node") is None:
+        assert "cluster-checker: NOT SHOWN: node is not installed" in ended.stdout
+    else:
+        assert "cluster-checker guide-cluster.yaml: 12 fields, 12 equal" in ended.stdout
