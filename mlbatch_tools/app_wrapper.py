@@ -13,7 +13,7 @@ API_VERSION: Final = "workload.codeflare.dev/v1beta2"
 KIND: Final = "AppWrapper"
 QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
 DEFAULT_QUEUE: Final = "default-queue"
-_LABEL: Final = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
+_LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _PLAIN: Final = re.compile(r"[A-Za-z/][-\w./]*", re.ASCII)
 _NOT_TEXT: Final = ("y", "n", "yes", "no", "on", "off", "true", "false", "null")
 """Words that some readers of YAML take for something else."""
@@ -24,7 +24,7 @@ def require_label(field: str, value: Any) -> str:
     if not isinstance(value, str) or not _LABEL.fullmatch(value):
         raise ToolError(
             f"{field} is {value!r}; write at most 63 lower-case letters, digits and '-', "
-            "beginning with a letter and not ending with '-'"
+            "and no '-' at the ends"
         )
     return value
 

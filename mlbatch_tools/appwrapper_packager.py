@@ -51,7 +51,6 @@ _CLUSTER_WIDE: Final = {
     "StorageClass",
     *(each.kind for each in RBAC_KINDS if not each.namespaced),
 }
-_INDENT: Final = " " * 6
 _BLANK_LINES: Final = re.compile(r"\A(?:[ \t]*\n)+")
 """At the beginning."""
 
@@ -75,11 +74,8 @@ class _Component:
         """The component as an item of `spec.components`."""
         yield "  - template:"
         yield from _indented(self.text or as_yaml(self.found.obj))
-        if declared := self.declared():
-            yield "    podSets:"
-            for each in declared:
-                yield f"    - path: {each.path}"
-                yield f"      replicas: {each.replicas}"
+        if declared := [each._asdict() for each in self.declared()]:
+            yield from _indented(as_yaml({"podSets": declared}), "    ")
 
     def declared(self) -> list[PodSet]:
         """The podSets that the controller does not infer by itself."""
@@ -91,6 +87,8 @@ class _Component:
 def package(paths: Iterable[Path], name: str, queue: str) -> Package:
     """Return an AppWrapper with the objects of these files. Raises ToolError or YamlError."""
     require_label("--name", name)
+    if queue:
+        require_label("--queue", queue)
     components = [each for path in paths for each in _components(path)]
     _validate(components)
     namespaces = {namespace_of(each.found.obj) for each in components} - {""}
@@ -99,12 +97,15 @@ def package(paths: Iterable[Path], name: str, queue: str) -> Package:
             f"the objects are of the namespaces {', '.join(sorted(namespaces))}; an AppWrapper's "
             "components are all in its own: make one AppWrapper for each"
         )
-    lines = [f"apiVersion: {API_VERSION}", f"kind: {KIND}", "metadata:", f"  name: {name}"]
-    lines += [f"  namespace: {each}" for each in namespaces]
-    lines += ["  labels:", f"    {QUEUE_LABEL}: {queue}"] if queue else []
-    lines += ["spec:", "  components:"]
-    lines += [line for each in components for line in each.lines()]
-    return Package("\n".join(lines) + "\n", tuple(_remarks(components)))
+    metadata: dict[str, Any] = {"name": name}
+    if namespaces:
+        metadata["namespace"] = namespaces.pop()
+    if queue:
+        metadata["labels"] = {QUEUE_LABEL: queue}
+    header = as_yaml({"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata})
+    lines = [line for each in components for line in each.lines()]
+    text = "\n".join((f"{header}spec:", "  components:", *lines, ""))
+    return Package(text, tuple(_remarks(components)))
 
 
 def _components(path: Path) -> Iterator[_Component]:
@@ -143,10 +144,10 @@ def _says(text: str, document: Object) -> bool:
     return read == [{"template": document, "end": True}]
 
 
-def _indented(text: str) -> Iterator[str]:
+def _indented(text: str, indent: str = " " * 6) -> Iterator[str]:
     """The lines with their indentation; empty ones stay empty, as in block scalars."""
     for line in text.removesuffix("\n").split("\n"):
-        yield f"{_INDENT}{line}" if line else ""
+        yield f"{indent}{line}" if line else ""
 
 
 def _validate(components: list[_Component]) -> None:

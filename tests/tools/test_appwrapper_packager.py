@@ -89,6 +89,8 @@ PODS = {
         POD.replace("\n", "\r\n"),
         "\ufeff" + POD,
         "%YAML 1.1\n---\n" + POD + "...\n",
+        "# first\n%YAML 1.2\n---\n" + POD + "...\n# end\n",
+        POD.replace("\n", "\r"),
         "---\n---\n" + POD + "---\n# end\n",
         "--- # first\n" + POD,
         "\n\n" + POD.removesuffix("\n"),
@@ -113,6 +115,16 @@ def test_text_that_readers_of_yaml_take_differently_is_quoted(tmp_path: Path) ->
     for word in words:
         assert f"{json.dumps(word)}: {json.dumps(word)}\n" in written
     assert "kueue.x-k8s.io" not in written
+
+
+def test_names_that_readers_of_yaml_take_differently_are_quoted_too(tmp_path: Path) -> None:
+    text = POD.replace("name: p", "name: p, namespace: 'no'")
+    metadata = packed(text, tmp_path, name="1e3")["metadata"]
+    assert (metadata["name"], metadata["namespace"]) == ("1e3", "no")
+    gang = {"apiVersion": "a/v1", "kind": "Gang", "metadata": {"name": "g"}}
+    odd = json.dumps({**gang, "a: #b": {"template": {"spec": {"containers": []}}}})
+    (component,) = packed(odd, tmp_path)["spec"]["components"]
+    assert component["podSets"] == [{"path": "template.a: #b.template", "replicas": 1}]
 
 
 def _written(folder: Path, text: str) -> Path:
