@@ -1,8 +1,7 @@
 """`assay tools appwrapper-packager`: manifests as the components of one AppWrapper.
 
-A document keeps its text, with its comments, where indenting the lines does not change what it
-says; items of lists, and JSON, are written anew. Each component is read again and compared with
-what was given, so nothing is lost on the way.
+A document keeps its text, with its comments, if the indented lines, read again, say the same;
+items of lists, and JSON, are written anew.
 """
 
 from __future__ import annotations

@@ -172,7 +172,9 @@ def pytorch_generator(
 def team(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The team, and its namespace.")],
     *,
-    gpus: Annotated[int, typer.Option(help="The team's quota of nvidia.com/gpu.", min=0)],
+    gpus: Annotated[
+        int, typer.Option(help="The team's quota of nvidia.com/gpu.", min=0, max=1_000_000)
+    ],
     cpus: Annotated[
         str | None, typer.Option(metavar="QUANTITY", help="Default: 10 for each GPU.")
     ] = None,
@@ -193,7 +195,10 @@ def team(
         ),
     ] = False,
     slack_gpus: Annotated[
-        int, typer.Option(help="With --with-shared: GPUs of the slack queue; 0: none.", min=0)
+        int,
+        typer.Option(
+            help="With --with-shared: GPUs of the slack queue; 0: none.", min=0, max=1_000_000
+        ),
     ] = 0,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="- is standard output.")

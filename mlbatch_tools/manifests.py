@@ -150,7 +150,11 @@ def _as_json(text: str, source: str) -> list[Any]:
         except json.JSONDecodeError:
             return []
         except (ToolError, RecursionError) as error:
-            what = "is nested too deep" if isinstance(error, RecursionError) else error
+            what = (
+                "is nested too deep; make it flatter"
+                if isinstance(error, RecursionError)
+                else error
+            )
             raise ToolError(f"{source}: {what}") from error
         found.append(value)
         position = _end_of_space(text, end)

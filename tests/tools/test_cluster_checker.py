@@ -238,6 +238,7 @@ def refused(text: str, tmp_path: Path, suffix: str = "yaml") -> str:
         ("{apiVersion: v1, kind: List, items: a}", "FILE: items is no list"),
         ("a: \tb: c", "FILE:1:"),
         ('{"a": 1, "a": 2}', "FILE: key 'a' occurs twice in one object; keep one of them"),
+        ('{"a": ' * 100_000, "FILE: is nested too deep; make it flatter"),
         ('{"a": NaN}', "FILE: NaN is not a number that JSON can hold; quote it"),
         (
             '{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a\\u001b[2J"}}',
