@@ -51,6 +51,22 @@ injected faults, records all that happens, and judges the record claim by claim.
   assay compare baseline .assay   what a change gained and lost
 """
 
+_OTHER_CLUSTERS = "Clusters and operators"
+_CHAOS = "Chaos and recorded clusters"
+
+
+def _add_commands_of_others(app: typer.Typer) -> None:
+    """Add the commands of packages that nothing here needs; one that is broken is missing."""
+    commands = EntryPoints("assay.commands", "command")
+    # An installation that is out of date lacks them; the suites' entry points, as old, say so.
+    with suppress(EntryPointError):
+        for name in commands.names():
+            try:
+                app.add_typer(commands.load(name), name=name, rich_help_panel=_OTHER_CLUSTERS)
+            except EntryPointError as error:
+                typer.echo(f"assay: {error}; until then assay {name} is missing", err=True)
+
+
 app = typer.Typer(
     name="assay",
     help=_HELP,
@@ -60,8 +76,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-_OTHER_CLUSTERS = "Clusters and operators"
-_CHAOS = "Chaos and recorded clusters"
 
 app.command("run", epilog=EXIT_CODES_HELP)(run.run)
 app.command("replay", epilog=EXIT_CODES_HELP)(replay.replay)
@@ -79,12 +93,7 @@ app.add_typer(in_cluster.app, name="in-cluster", rich_help_panel=_OTHER_CLUSTERS
 app.command("clean", rich_help_panel=_OTHER_CLUSTERS)(clean.clean)
 app.command("chaos", epilog=EXIT_CODES_HELP, rich_help_panel=_CHAOS)(chaos.chaos)
 app.command("check", epilog=EXIT_CODES_HELP, rich_help_panel=_CHAOS)(check.check)
-# Commands of packages that nothing here needs. Those of an installation that is out of date are
-# left out; the suites' entry points, which are as old, say so.
-with suppress(EntryPointError):
-    _added = EntryPoints("assay.commands", "command")
-    for _name in _added.names():
-        app.add_typer(_added.load(_name), name=_name, rich_help_panel=_OTHER_CLUSTERS)
+_add_commands_of_others(app)
 name_examples(app)
 
 
