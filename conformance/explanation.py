@@ -26,6 +26,8 @@ class Design:
     scenario: str
     claim: str
     """The claim that it violates in this scenario first of all, or keeps."""
+    only_simulated: str = ""
+    """Why a real control plane cannot convict it; empty: it can."""
     is_sound: bool = False
     """True if it keeps the claim."""
     text: Sequence[str]

@@ -43,7 +43,9 @@ def designs_of(suite: Suite, mutants: Sequence[str]) -> tuple[list[Design], dict
         design = by_mutant.get(name)
         if design is None:
             left_out[name] = "is one decision, not a design: a finalizer is no lever for it"
-        elif reason := reason_not_run(SCENARIOS[design.scenario], "control-plane"):
+        elif reason := design.only_simulated or reason_not_run(
+            SCENARIOS[design.scenario], "control-plane"
+        ):
             left_out[name] = reason
         else:
             designs.append(design)

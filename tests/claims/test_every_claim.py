@@ -60,7 +60,7 @@ WHAT_MUST_BE_CLAIMED = [
     *(f"MLB-{n:03}" for n in range(40, 55)),
     *(f"MLB-{n:03}" for n in range(73, 77)),
     *(f"QL-{n:03}" for n in range(1, 18)),
-    *(f"ST-{n:03}" for n in range(1, 48)),
+    *(f"ST-{n:03}" for n in range(1, 49)),
 ]
 SOURCES = {
     "appwrapper": (FAULT_TOLERANCE, MLBATCH_GUIDE),

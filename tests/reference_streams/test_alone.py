@@ -52,6 +52,19 @@ def test_sparse_specs_are_submitted(spec: Any) -> None:
         ({"parallelRegions": [{"alias": "A_b", "width": 1}]}, "spec.parallelRegions[0].alias"),
         ({"parallelRegions": [{"alias": "a", "width": 0}]}, "spec.parallelRegions[0].width"),
         (None, "spec"),
+        ({"exports": 2 * [{"peId": 0, "portId": 0}]}, "spec.exports[1]: Duplicate value"),
+        ({"imports": 2 * [{"peId": 1, "portId": 0}]}, "spec.imports[1]: Duplicate value"),
+        ({"parallelRegions": 2 * [{"alias": "a", "width": 1}]}, "spec.parallelRegions[1]"),
+        ({"processingElement": {"restartDeletedPod": "yes"}}, "processingElement.restartDelete"),
+        ({"podTemplate": "x"}, "spec.podTemplate"),
+        (
+            {"podTemplate": {"spec": {"containers": []}}},
+            "spec.podTemplate.spec.containers: Invalid value: the operator sets it; leave it out",
+        ),
+        (
+            {"podTemplate": {"spec": {"restartPolicy": "Always"}}},
+            'spec.podTemplate.spec.restartPolicy: Invalid value: "Always": the operator',
+        ),
     ],
 )
 def test_what_cannot_be_is_refused_with_its_field(spec: Any, field: str) -> None:
@@ -59,3 +72,10 @@ def test_what_cannot_be_is_refused_with_its_field(spec: Any, field: str) -> None
         submitted(spec)
     assert field in refused.value.message
     assert JOB.plural in refused.value.message or JOB.kind in refused.value.message
+
+
+@pytest.mark.parametrize("name", ["1a", "a.b", "a" * 51])
+def test_a_name_that_services_cannot_have_is_refused(name: str) -> None:
+    world = SimulatedWorld(SCENARIO, {"streams": implementation("reference", "streams")}, 7, None)
+    with pytest.raises(ApiError, match="Services are named after it"):
+        world.create(job(name))

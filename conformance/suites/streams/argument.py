@@ -193,6 +193,7 @@ ARGUMENT: Final = Argument(
             implementation="mutant:keeps-no-record",
             scenario="streams/recoveries/operator-is-down-as-the-old-one-goes",
             claim="ST-038",
+            only_simulated="is convicted by what never comes, for which a run there is too short",
             text=(
                 "The recovery is interrupted, too. If the operator alone knows that it has "
                 "deleted the Job in order to create it, and ends in between, the Job is lost. The "

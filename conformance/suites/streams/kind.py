@@ -25,11 +25,25 @@ class JobState(ObjectState):
     phase = value("spec.phase")
     id = value("spec.id")
     """None until its submission begins."""
-    size = number("spec.statistics.processingElementCount")
+
+    @property
+    def size(self) -> int:
+        """The number of its ProcessingElements: its user's wish, or else what its operator says."""
+        told = get_path(self.object, "spec.statistics.processingElementCount", 0)
+        return int(get_path(self.object, "spec.fusion.manual") or told)
 
     def wanted(self, statistic: str) -> int:
-        """How many parts of a kind its submission makes."""
-        return int(get_path(self.object, f"spec.statistics.{statistic}", 0))
+        """How many parts of a kind its submission makes, whatever its operator has counted."""
+        spec = self.object.get("spec", {})
+        listed = {
+            "hostPoolCount": "hostPools",
+            "exportCount": "exports",
+            "importCount": "imports",
+            "parallelRegionCount": "parallelRegions",
+        }
+        if statistic in listed:
+            return len(spec.get(listed[statistic]) or ())
+        return self.size + (statistic == "configMapCount")
 
     @property
     def is_submitted(self) -> bool:

@@ -183,6 +183,16 @@ def settings_are_ignored(self: Rules, setting: bool) -> bool:
     return True
 
 
+@MUTANTS.mutant(Rules.restarts_failed, "It does not restart failed pods.", "ST-048")
+def failed_pods_stay_away(self: Rules, setting: bool | None) -> bool:
+    return False
+
+
+@MUTANTS.mutant(Rules.restarts_failed, "It restarts failed pods always.", "ST-048")
+def failures_are_always_restarted(self: Rules, setting: bool | None) -> bool:
+    return True
+
+
 @MUTANTS.mutant(Rules.is_lost, "It takes a pod that its cache lacks for lost.", "ST-047")
 def caches_are_trusted(self: Rules, is_gone: bool) -> bool:
     return True

@@ -117,7 +117,9 @@ def submitted_ones_are_left_alone(run: JobRun) -> Obligations:
         if any(_is_due(run, each, start.n) for each in run.alive(PROCESSING_ELEMENT, start.n)):
             continue
         touched = next(_writes(run, start.n, by_operator=False), None)
-        write = next(_writes(run, start.n, by_operator=True), None)
+        own = next(_writes(run, start.n, by_operator=True), None)
+        tried = [each for each in (own, _refused(run, start)) if each is not None]
+        write = min(tried, key=lambda each: each.n, default=None)
         if write is None or (touched is not None and touched.n < write.n):
             yield met(start)
         else:
@@ -127,6 +129,16 @@ def submitted_ones_are_left_alone(run: JobRun) -> Obligations:
                 f"Submitted, after its start at {when(start)}.",
                 start,
             )
+
+
+def _refused(run: JobRun, since: Moment) -> Write | None:
+    """The first creation of what a Job has already, which the API server has refused."""
+    there = {(each.kind, each.name): each for each in run.tree}
+    for write in run.operator.refused_creates:
+        track = there.get((write.kind, write.name))
+        if write.n > since.n and track is not None and track.exists_at(write.n):
+            return write
+    return None
 
 
 def _is_due(run: JobRun, element: Track, n: int) -> bool:

@@ -25,7 +25,7 @@ from conformance.suites.streams.view import JobRun, first
 from vocabulary.clock import SECOND
 from vocabulary.history import Write
 from vocabulary.kinds import CONFIG_MAP, POD
-from vocabulary.objects import annotations_of, get_path, is_terminating, labels_of
+from vocabulary.objects import Object, annotations_of, get_path, is_terminating, labels_of
 
 _LOST = "pod of a Submitted Job was deleted"
 
@@ -111,6 +111,50 @@ def running_pods_are_not_replaced(run: JobRun) -> Obligations:
                 )
             else:
                 yield met(after)
+
+
+@claim("ST-048", text(18), level=Level.DERIVED, armed_by="pod of a Submitted Job failed")
+def failed_pods_are_restarted(run: JobRun) -> Obligations:
+    """A pod of a Submitted Job that fails MUST be restarted, by one more launch of its
+    ProcessingElement, unless restartFailedPod is false, or deleteFailedPod keeps it, and MUST NOT
+    otherwise."""
+    if run.submitted is None:
+        return
+    for element in run.of(PROCESSING_ELEMENT):
+        for pod in run.pods_of(element):
+            failed = next((w for w in pod.versions if _has_failed(w.object or {})), None)
+            if failed is None or failed.n < run.submitted.n:
+                continue
+            if not _is_wanted(run, element, failed.n):
+                continue
+            spec = (element.at(failed.n) or {}).get("spec", {})
+            later = (each for each in run.pods_of(element) if each.created.n > pod.created.n)
+            again = next((each.created for each in later), None)
+            is_kept = spec.get("restartFailedPod") is False or not spec.get("deleteFailedPod", True)
+            if not is_kept:
+                yield eventually(
+                    run,
+                    f"a pod in place of {pod}",
+                    since=failed,
+                    within_us=0,
+                    happened=again,
+                    unless=first([run.deleting, _deletion(element)]),
+                    steps=4,
+                )
+            elif again is None:
+                yield met(failed)
+            elif _deletion(pod) is None or run.operator.is_by((_deletion(pod) or failed).actor):
+                yield violated(
+                    again,
+                    f"{when(again)}: {again.name} is created in place of {pod}, which has failed "
+                    "and is to stay.",
+                    failed,
+                )
+
+
+def _has_failed(pod: Object) -> bool:
+    """True unless it was deleted before: its containers are killed then."""
+    return bool(get_path(pod, "status.phase") == "Failed" and not is_terminating(pod))
 
 
 @claim("ST-020", text(18), armed_by="Job was deleted that had pods")

@@ -114,14 +114,16 @@ def fusions_do_not_mix(run: JobRun) -> Obligations:
     contents = {annotations_of(track.at(n)).get(CONTENT_ID) for track in texts}
     odd = [each for each in elements if ElementState(each.at(n)).content not in contents]
     compilations = {*map(_compilation, texts)} - {None}
-    if len(elements) == size and not odd and len(compilations) <= 1:
+    has_twins = len({ElementState(each.at(n)).content for each in elements}) < len(elements)
+    if len(elements) == size and not odd and not has_twins and len(compilations) <= 1:
         yield met(run.submitted)
     else:
         yield violated(
             run.submitted,
             f"{when(run.submitted)}: {run} has {len(elements)} ProcessingElements and says {size}; "
             f"of no ConfigMap is the content of {listed(odd) or 'none'}. Its parts are of so "
-            f"many compilations: {len(compilations)}.",
+            f"many compilations: {len(compilations)}"
+            f"{', and two elements have the same content' if has_twins else ''}.",
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 from chaos.choice import PodChoice
-from chaos.faults import DelayWatch, DeleteObject, DeletePod, Restart
+from chaos.faults import DelayWatch, DeleteObject, DeletePod, KillPod, Restart
 from conformance.breaking import during, operator_away
 from conformance.scenario_type import scenario
 from conformance.suites.streams.api import OF_PE, PROCESSING_ELEMENT
@@ -49,6 +49,21 @@ def pod_is_deleted(world: World, is_down: bool) -> None:
     with operator_away(world, for_us=3 * SECOND) if is_down else nullcontext():
         world.inject(deleted)
     world.until(its.is_launched("a-0", 2) & its.has_pods(5))
+
+
+@scenario(
+    arms=["ST-048"],
+    kills="failed-pods-stay-away",
+    cases={"restarted": {}, "not": {"restartFailedPod": False}, "kept": {"deleteFailedPod": False}},
+)
+def pod_fails(world: World, settings: dict[str, bool]) -> None:
+    """A pod that fails is restarted at the next launch, unless its Job has it otherwise."""
+    its = StreamsJob.ready(world, processingElement={"restartDeletedPod": True, **settings})
+    world.inject(KillPod(PodChoice(labels=f"{OF_PE}=0")))
+    if not settings:
+        world.until(its.is_launched("a-0", 2))
+    world.wait(30 * SECOND)
+    world.until(its.has_pods(5))
 
 
 @scenario(arms=["ST-019"], kills="settings-are-ignored")
