@@ -76,6 +76,8 @@ class OperatorConfig:
     autopilot: Autopilot | None = Autopilot()
     scheduler_name: str = ""
     default_queue_name: str = ""
+    slack_queue_name: str = ""
+    """The ClusterQueue whose lending follows the nodes; empty: none."""
     user_rbac_admission_check: bool = True
 
     @classmethod
@@ -88,6 +90,7 @@ class OperatorConfig:
             autopilot=None if autopilot is None else _autopilot(_section(data, "autopilot")),
             scheduler_name=_typed(data, "", "schedulerName", str, ""),
             default_queue_name=_typed(data, "", "defaultQueueName", str, ""),
+            slack_queue_name=_typed(data, "", "slackQueueName", str, ""),
             user_rbac_admission_check=_typed(data, "", "userRBACAdmissionCheck", bool, True),
         )
 
@@ -97,6 +100,7 @@ _TOP_KEYS: Final = (
     "defaultQueueName",
     "faultTolerance",
     "schedulerName",
+    "slackQueueName",
     "userRBACAdmissionCheck",
 )
 _TAINT_FIELDS: Final = ("key", "value", "effect")

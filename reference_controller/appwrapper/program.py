@@ -13,12 +13,15 @@ from reference_controller.appwrapper.manifests import MANIFESTS
 from reference_controller.appwrapper.mutants import MUTANTS
 from reference_controller.appwrapper.names import APPWRAPPER
 from reference_controller.appwrapper.rules import Rules
+from reference_controller.appwrapper.slack import SlackController
 from reference_controller.reference_program import ReferenceProgram
 from reference_controller.runtime.admission_review import Asking, Webhook, Webhooks
+from reference_controller.runtime.controller import Controller
 
 
-def _controllers(config: OperatorConfig, rules: Rules) -> tuple[AppWrapperController]:
-    return (AppWrapperController(config, rules),)
+def _controllers(config: OperatorConfig, rules: Rules) -> tuple[Controller, ...]:
+    slack = (SlackController(config, rules),) if config.slack_queue_name else ()
+    return (AppWrapperController(config, rules), *slack)
 
 
 def _webhooks(config: OperatorConfig, rules: Rules, asking: Asking) -> Webhooks:

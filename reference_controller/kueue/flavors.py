@@ -160,8 +160,7 @@ class Chooser:
         for what, value in wanted.items():
             if not self.rules.fits(value, self.quotas.available(self.queue.name, what)):
                 exceeds = value > self.quotas.most(self.queue.name, what)
-                why = "exceeds the most" if exceeds else "is more than what is left"
-                lacking = f"request of {what.resource} {why} in flavor {flavor}"
+                lacking = self.rules.lacking(what.resource, flavor, exceeds)
                 break
         if not lacking:
             borrows = self.quotas.borrows(self.queue.name, wanted)

@@ -177,7 +177,8 @@ class _Pass:
         if not pod_sets:
             return None  # its controller has yet to say
         priority = yield from priority_of(self.job, pod_sets)
-        workload = new_workload(self.integration, self.job, pod_sets, priority)
+        made = new_workload(self.integration, self.job, pod_sets, priority)
+        workload = self.office.rules.companion(made)
         stored: Object = yield Create(WORKLOAD, workload, self.key.namespace, name_of(workload))
         self._took(stored)
         return None

@@ -37,6 +37,8 @@ def same_shape(workload: Workload, integration: Integration, job: Object) -> boo
     if not workload.has_quota and labels_of(job).get(QUEUE, "") != workload.queue.name:
         return False
     theirs, its = workload.pod_sets, integration.pod_sets(job)
+    if not its:
+        return True  # a cache that is behind shows it before its controller has said
     if integration.is_placed(job):
         return _unplaced(theirs) == _unplaced(its)
     return _parts(theirs) == _parts(its)

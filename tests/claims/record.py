@@ -36,7 +36,7 @@ from vocabulary.history import read_history, write_history
 ROOT: Final = Path(__file__).parents[2]
 REPORTS: Final = {"appwrapper": ROOT / "reports" / "project-codeflare-appwrapper"}
 """The reports of released operators by their role."""
-MOST: Final = {"appwrapper": 80, "jobset": 80, "kueue": 30, "streams": 12}
+MOST: Final = {"appwrapper": 80, "jobset": 80, "kueue": 40, "streams": 12}
 LARGEST_BYTES: Final = 64_000
 Shown: TypeAlias = tuple[str, str | int]
 """A claim and its outcome, or a file and a line of it."""

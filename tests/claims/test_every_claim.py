@@ -39,9 +39,16 @@ OF_KUEUE = (
     *(30, 32, 33, 34, 35, 36, 37, 38),
     *(41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 52, 53, 54, 55),
     *(60, 61, 62, 63, 64, 65, 66, 67, 68),
-    *(101, 102, 103, 105, 108),
-    *(110, 111, 112, 113, 114, 115, 116, 117, 118),
+    *(101, 102, 103, 104, 105, 106, 108, 109),
+    *(110, 111, 112, 113, 114, 115, 116, 117, 118, 119),
     *(201, 202, 203, 204, 206, 207),
+)
+OF_MLBATCH = (
+    *range(1, 16),
+    *range(20, 32),
+    *range(40, 57),
+    *range(60, 78),
+    *range(80, 83),
 )
 WHAT_MUST_BE_CLAIMED = [
     *(f"AW-{n:03}" for n in range(1, 8)),
@@ -56,9 +63,7 @@ WHAT_MUST_BE_CLAIMED = [
     *(f"INV-{n}" for n in range(1, 11)),
     *(f"JS-{n:03}" for n in OF_JOBSET),
     *(f"KQ-{n:03}" for n in OF_KUEUE),
-    *(f"MLB-{n:03}" for n in range(20, 25)),
-    *(f"MLB-{n:03}" for n in range(40, 55)),
-    *(f"MLB-{n:03}" for n in range(73, 77)),
+    *(f"MLB-{n:03}" for n in OF_MLBATCH),
     *(f"QL-{n:03}" for n in range(1, 18)),
     *(f"ST-{n:03}" for n in range(1, 49)),
 ]

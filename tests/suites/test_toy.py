@@ -65,10 +65,22 @@ def test_a_selection_of_claims_verifies_without_a_note(assay: Assay) -> None:
     assert "note:" not in verified.stdout
 
 
-def test_a_suite_without_scenarios_names_the_runs_that_judge_its_claims(assay: Assay) -> None:
-    ran = assay("run", "mlbatch")
+def test_a_suite_without_scenarios_names_the_runs_that_judge_its_claims(
+    assay: Assay, tmp_path: Path
+) -> None:
+    (info,) = (tmp_path / "site").glob("*.dist-info")
+    entry_points = info / "entry_points.txt"
+    entry_points.write_text(f"{entry_points.read_text()}\n[assay.suites]\nguide = guide:SUITE\n")
+    package = tmp_path / "site" / "guide"
+    package.mkdir()
+    (package / "__init__.py").write_text(
+        "from conformance.suite import Suite\n"
+        "SUITE = Suite(name='guide', title='Guide', prefixes=('GD',), package='guide',"
+        " judged_with=('toy',))\n"
+    )
+    ran = assay("run", "guide")
     assert ran.returncode == 2
-    assert "its claims are judged on runs of appwrapper: assay run appwrapper" in ran.stderr
+    assert "its claims are judged on runs of toy: assay run toy" in ran.stderr
 
 
 def test_a_claim_that_a_history_is_not_judged_by_is_named(assay: Assay, tmp_path: Path) -> None:

@@ -276,14 +276,14 @@ def job(
     priority: str = "",
     cpu: int = 1,
     namespace: str = "",
+    limits: Mapping[str, str] | None = None,
     **pod: Any,
 ) -> Object:
     """A Job of a queue; `priority` is a WorkloadPriorityClass, `pod` are fields of its pods."""
-    container = {
-        "name": "main",
-        "image": "registry.k8s.io/pause:3.10",
-        "resources": {"requests": dict(requests or {"cpu": str(cpu)})},
-    }
+    resources = {"requests": dict(requests or {"cpu": str(cpu)})}
+    if limits:
+        resources["limits"] = dict(limits)
+    container = {"name": "main", "image": "registry.k8s.io/pause:3.10", "resources": resources}
     spec = {
         "suspend": True,
         "parallelism": pods,
@@ -391,11 +391,13 @@ def queue(
     flavors: Sequence[str] = ("default",),
     limits: Mapping[str, str] | None = None,
     namespaces: Sequence[str] = (),
+    local_name: str = "",
     **spec: Any,
 ) -> str:
     """Create a ClusterQueue with as much quota of each flavor, and a LocalQueue of that name for it
     in the run's namespace, or in these; returns the ClusterQueue's name. `limits` are further
-    limits of each resource, `spec` further fields of the queue."""
+    limits of each resource, `local_name` is another name for the LocalQueue, `spec` are further
+    fields of the ClusterQueue."""
     cluster_queue = f"{world.prefix}{name}"
     amounts = quota or {"cpu": "1"}
     resources = [
@@ -410,7 +412,7 @@ def queue(
     made = {"namespaceSelector": {}, "resourceGroups": [group], **spec}
     world.create(_made(CLUSTER_QUEUE, cluster_queue, made))
     for namespace in dict.fromkeys(namespaces or (world.namespace,)):
-        local = _made(LOCAL_QUEUE, name, {"clusterQueue": cluster_queue})
+        local = _made(LOCAL_QUEUE, local_name or name, {"clusterQueue": cluster_queue})
         world.create(with_path(local, "metadata.namespace", namespace))
     world.wait(2 * SECOND)  # So that controllers know it, and may be judged by it.
     return cluster_queue

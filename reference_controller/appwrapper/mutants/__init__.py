@@ -20,6 +20,7 @@ the claims measure controllers. They are grouped by what goes wrong:
 - `completion`: success, and what PodsReady says of the pods.
 - `templates`: what the user wrote beside what is injected.
 - `installation`: the CustomResourceDefinition.
+- `slack`: what the slack queue lends.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from reference_controller.appwrapper.mutants import (
     pods,
     quota,
     retries,
+    slack,
     stalling,
     submission,
     templates,
@@ -58,6 +60,7 @@ __all__ = [
     "pods",
     "quota",
     "retries",
+    "slack",
     "stalling",
     "submission",
     "templates",

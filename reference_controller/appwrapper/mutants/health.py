@@ -30,7 +30,12 @@ def ignores_failed_pods(self: Rules, seen: Observation, census: Sequence[PodCoun
 
 
 @mutant(
-    Rules.census, "Once all pods ran, nobody looks at them any more.", "AW-003", "AW-021", "AW-030"
+    Rules.census,
+    "Once all pods ran, nobody looks at them any more.",
+    "AW-003",
+    "AW-021",
+    "AW-030",
+    "MLB-002",
 )
 def watches_only_the_start(self: Rules, seen: Observation) -> tuple[PodCounts, ...]:
     right = Rules.census(self, seen)

@@ -28,6 +28,13 @@ def columns_in_the_order_of_their_names(definition: Object) -> Object:
     return _with_columns(definition, columns)
 
 
+@wrong_definition("It serves the version of AppWrappers that is not compatible, too.", "MLB-030")
+def old_version_is_served(definition: Object) -> Object:
+    (version,) = definition["spec"]["versions"]
+    old = {**version, "name": "v1beta1", "storage": False}
+    return {**definition, "spec": {**definition["spec"], "versions": [version, old]}}
+
+
 @wrong_role(
     "Its roles let it see ServiceAccounts but not create them, so that users cannot wrap them.",
     "MLB-073",

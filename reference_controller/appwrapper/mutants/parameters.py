@@ -103,6 +103,7 @@ def operator_configuration_ignored(
     "The RetryLimit of the operator's configuration is not read; only annotations change it.",
     "AW-075",
     "AW-052",
+    "MLB-027",
 )
 def configured_limit_ignored(
     self: Rules, annotations: Mapping[str, str], operator: FaultTolerance
@@ -148,6 +149,7 @@ def over_the_cap_is_no_wait(self: Rules, span_us: Micros, maximum_us: Micros) ->
     "GracePeriodMaximum limits the SuccessTTL as well, which is no grace period.",
     "AW-063",
     "AW-078",
+    "MLB-026",
 )
 def cap_limits_success_ttl(self: Rules, span_us: Micros, operator: FaultTolerance) -> Micros:
     right_us = Rules.success_ttl_us(self, span_us, operator)

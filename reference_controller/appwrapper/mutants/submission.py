@@ -18,6 +18,11 @@ def nine_pod_sets_are_admitted(self: Rules) -> int:
     return Rules.max_pod_sets(self) + 1
 
 
+@mutant(Rules.max_pod_sets, "Only AppWrappers without pods are admitted.", "MLB-028")
+def minimal_form_is_refused(self: Rules) -> int:
+    return 0
+
+
 @mutant(
     Rules.lasting_fields,
     "The template of a component can be changed while the workload runs.",

@@ -189,6 +189,7 @@ def no_debug_delay_after_external_deletion(
     Rules.failed_deletion_starts_at,
     "The DeletionOnFailureGracePeriod is counted from the start of the last attempt.",
     "AW-060",
+    "MLB-025",
 )
 def debug_delay_counts_from_the_attempt(self: Rules, aw: Object, parameters: Parameters) -> Micros:
     began_us = stamp_of(aw, Stamp.ATTEMPT_STARTED) or 0

@@ -13,6 +13,7 @@ The rest of the controller asks `Rules` and carries out what it says. A reader w
 - `creation`: intents, names that are taken, which failures are final.
 - `injection`: what is written into pod templates.
 - `admission`: what is refused, and what is filled in.
+- `slack`: what the slack queue lends.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from reference_controller.appwrapper.rules.injection import InjectionRules
 from reference_controller.appwrapper.rules.parameters import ParameterRules
 from reference_controller.appwrapper.rules.quota import QuotaRules
 from reference_controller.appwrapper.rules.retries import RetryRules
+from reference_controller.appwrapper.rules.slack import SlackRules
 from reference_controller.appwrapper.rules.timing import TimingRules
 
 __all__ = ["Rules"]
@@ -41,6 +43,7 @@ class Rules(
     CreationRules,
     InjectionRules,
     AdmissionRules,
+    SlackRules,
     rules.Rules,
 ):
     """The right decisions."""

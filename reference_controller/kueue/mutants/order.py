@@ -11,13 +11,13 @@ from reference_controller.kueue.workload import Workload
 from vocabulary.clock import Micros
 
 
-@MUTANTS.mutant(Rules.rank, "It admits the last of equal Workloads first.", "KQ-110")
+@MUTANTS.mutant(Rules.rank, "It admits the last of equal Workloads first.", "KQ-110", "MLB-062")
 def later_ones_come_first(self: Rules, workload: Workload, requeuing: Requeuing) -> Rank:
     priority, queued_us, created_us, uid = Rules.rank(self, workload, requeuing)
     return priority, -queued_us, -created_us, uid
 
 
-@MUTANTS.mutant(Rules.rank, "It ignores priorities.", "KQ-111")
+@MUTANTS.mutant(Rules.rank, "It ignores priorities.", "KQ-111", "MLB-063")
 def priority_is_ignored(self: Rules, workload: Workload, requeuing: Requeuing) -> Rank:
     return 0, *Rules.rank(self, workload, requeuing)[1:]
 
@@ -55,7 +55,9 @@ def strict_queues_are_passed(self: Rules, is_strict: bool, in_back_off: bool) ->
     return False
 
 
-@MUTANTS.mutant(Rules.blocks_queue, "The head of every queue blocks it.", "KQ-112", "KQ-207")
+@MUTANTS.mutant(
+    Rules.blocks_queue, "The head of every queue blocks it.", "KQ-112", "KQ-207", "MLB-064"
+)
 def heads_block(self: Rules, is_strict: bool, in_back_off: bool) -> bool:
     return not in_back_off
 
@@ -63,3 +65,14 @@ def heads_block(self: Rules, is_strict: bool, in_back_off: bool) -> bool:
 @MUTANTS.mutant(Rules.turn, "Heads that borrow come first.", "KQ-021")
 def borrowers_come_first(self: Rules, borrows: bool, rank: Rank) -> tuple[bool, Rank]:
     return not borrows, rank
+
+
+@MUTANTS.mutant(
+    Rules.turn,
+    "A head of higher priority comes before one that need not borrow.",
+    "KQ-104",
+    "MLB-005",
+    "KQ-021",
+)
+def priority_comes_before_borrowing(self: Rules, borrows: bool, rank: Rank) -> tuple[bool, Rank]:
+    return False, rank

@@ -22,12 +22,19 @@ def newer_ones_are_spared(
     return policy != Preemption.NEVER and victim[0] < preemptor[0]
 
 
-@MUTANTS.mutant(Rules.may_lose, "It takes from queues that do not borrow.", "KQ-117", "KQ-118")
+@MUTANTS.mutant(
+    Rules.may_lose,
+    "It takes from queues that do not borrow.",
+    "KQ-117",
+    "KQ-118",
+    "MLB-069",
+    "MLB-070",
+)
 def all_queues_may_lose(self: Rules, is_borrowing: bool) -> bool:
     return True
 
 
-@MUTANTS.mutant(Rules.reclaims, "It reclaims nothing.", "KQ-103", "QL-010")
+@MUTANTS.mutant(Rules.reclaims, "It reclaims nothing.", "KQ-103", "QL-010", "MLB-004")
 def nothing_is_reclaimed(
     self: Rules, policy: str, preemptor: int, victim: int, borrows: bool, most_priority: int | None
 ) -> bool:
@@ -48,6 +55,10 @@ def anything_is_reclaimed(
     "KQ-113",
     "KQ-115",
     "KQ-116",
+    "MLB-066",
+    "MLB-065",
+    "MLB-067",
+    "MLB-068",
 )
 def it_preempts_and_borrows(self: Rules, borrows: bool) -> bool:
     return False

@@ -6,7 +6,7 @@ from reference_controller.kueue.mutants.registry import MUTANTS
 from reference_controller.kueue.names import Condition, StopPolicy
 from reference_controller.kueue.rules import Rules
 from reference_controller.kueue.workload import Usage, Workload
-from vocabulary.objects import with_path
+from vocabulary.objects import Object, with_path
 
 
 @MUTANTS.mutant(Rules.admits, "Queues that are stopped admit.", "KQ-044")
@@ -39,7 +39,7 @@ def refused_ones_are_not_counted(self: Rules, active: int, aside: int, asleep: i
     return active + asleep
 
 
-@MUTANTS.mutant(Rules.tells, "It sends no Event of evictions.", "KQ-050")
+@MUTANTS.mutant(Rules.tells, "It sends no Event of evictions.", "KQ-050", "MLB-082")
 def evictions_are_kept_quiet(self: Rules, type_: str) -> bool:
     return type_ in {Condition.ADMITTED, Condition.PREEMPTED}
 
@@ -54,3 +54,37 @@ def done_pods_are_in_use(self: Rules, workload: Workload) -> Usage:
 )
 def changed_queues_are_missed(self: Rules) -> bool:
     return False
+
+
+@MUTANTS.mutant(Rules.lacking, "It does not say which resource is lacking.", "MLB-081")
+def lacking_resource_is_not_named(self: Rules, resource: str, flavor: str, exceeds: bool) -> str:
+    return f"insufficient quota in flavor {flavor}"
+
+
+@MUTANTS.mutant(Rules.companion, "The names of Workloads end in no hash.", "MLB-055")
+def names_have_no_hash(self: Rules, workload: Object) -> Object:
+    return with_path(workload, "metadata.name", workload["metadata"]["name"][:-6])
+
+
+@MUTANTS.mutant(
+    Rules.companion, "Its Workloads have the default priority, whatever pods ask for.", "MLB-061"
+)
+def pods_have_no_priority(self: Rules, workload: Object) -> Object:
+    is_of_pods = workload["spec"].get("priorityClassSource") == "scheduling.k8s.io/priorityclass"
+    return with_path(workload, "spec.priority", 0) if is_of_pods else workload
+
+
+@MUTANTS.wrong_definition("`kubectl get workloads` does not show where quota is.", "MLB-077")
+def place_of_quota_has_no_column(definition: Object) -> Object:
+    versions = [
+        {
+            **version,
+            "additionalPrinterColumns": [
+                each
+                for each in version.get("additionalPrinterColumns") or ()
+                if each["name"] != "Reserved in"
+            ],
+        }
+        for version in definition["spec"]["versions"]
+    ]
+    return with_path(definition, "spec.versions", versions)

@@ -17,7 +17,7 @@ def more_is_given_than_there_is(self: Rules, asked: int, available: int) -> bool
     return asked <= available + 1000
 
 
-@MUTANTS.mutant(Rules.fits, "It never gives the last unit.", "KQ-105")
+@MUTANTS.mutant(Rules.fits, "It never gives the last unit.", "KQ-105", "MLB-006")
 def the_last_unit_is_kept(self: Rules, asked: int, available: int) -> bool:
     return asked < available
 
@@ -49,7 +49,7 @@ def lost_answers_are_refusals(self: Rules, may_be_stored: bool) -> bool:
     return False
 
 
-@MUTANTS.mutant(Rules.is_usable, "It never borrows.", "KQ-102")
+@MUTANTS.mutant(Rules.is_usable, "It never borrows.", "KQ-102", "MLB-003")
 def nothing_is_borrowed(self: Rules, mode: Mode) -> bool:
     return mode in {Mode.PREEMPT, Mode.FIT}
 

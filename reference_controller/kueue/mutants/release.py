@@ -25,7 +25,10 @@ def job_is_not_asked(self: Rules, strategy: str, is_active: bool, pods_left: int
 
 
 @MUTANTS.mutant(
-    Rules.has_finished, "It holds the quota of a job that has succeeded for its pods.", "KQ-203"
+    Rules.has_finished,
+    "It holds the quota of a job that has succeeded for its pods.",
+    "KQ-203",
+    "KQ-109",
 )
 def success_waits_for_pods(self: Rules, success: bool, holds: bool, pods_left: int) -> bool:
     return not holds or pods_left == 0
@@ -77,6 +80,15 @@ def evicted_jobs_run_on(self: Rules, workload: Workload) -> bool:
 @MUTANTS.mutant(Rules.may_go, "It keeps Workloads whose job has left them.", "QL-016")
 def orphans_keep_their_quota(self: Rules, is_orphaned: bool, holds: bool, pods_left: int) -> bool:
     return not is_orphaned and Rules.may_go(self, is_orphaned, holds, pods_left)
+
+
+@MUTANTS.mutant(
+    Rules.may_go, "It keeps Workloads whose job is gone.", "KQ-119", "MLB-056", "QL-004"
+)
+def workloads_outlive_their_jobs(
+    self: Rules, is_orphaned: bool, holds: bool, pods_left: int
+) -> bool:
+    return is_orphaned and Rules.may_go(self, is_orphaned, holds, pods_left)
 
 
 @MUTANTS.mutant(

@@ -8,6 +8,7 @@ from typing import Any
 from reference_controller.kueue.books import Rank
 from reference_controller.kueue.names import Condition, StopPolicy
 from reference_controller.kueue.workload import Usage, Workload
+from vocabulary.objects import Object
 
 
 class AdmissionRules:
@@ -77,6 +78,10 @@ class AdmissionRules:
     def stops(self, workload: Workload) -> bool:
         """True if the job of a Workload has to be suspended: it has no quota, or is evicted."""
         return not workload.is_admitted or workload.is_evicted
+
+    def companion(self, workload: Object) -> Object:
+        """The Workload of a job as it is created."""
+        return workload
 
     def turn(self, borrows: bool, rank: Rank) -> tuple[bool, Rank]:
         """The turn of a head among the heads of all queues: one that need not borrow comes

@@ -39,3 +39,9 @@ class FlavorRules:
         if mode == Mode.PREEMPT:
             return preempts_at_once
         return mode == Mode.FIT
+
+    def lacking(self, resource: str, flavor: str, exceeds: bool) -> str:
+        """A message for users about the resource of which there is too little in a flavor; with
+        `exceeds`, more than there can ever be is asked for."""
+        why = "exceeds the most" if exceeds else "is more than what is left"
+        return f"request of {resource} {why} in flavor {flavor}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.history import Moment
+from conformance.history import Moment, Track
 from conformance.norm import WRITERS, Obligations, eventually, met, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import when
@@ -208,27 +208,26 @@ def quota_of_done_pods_is_offered(run: WorkloadRun) -> Obligations:
 def unqueued_jobs_wait(view: KueueHistory) -> Obligations:
     """Where jobs that name no queue are managed, none of their pods MUST be bound before their
     Workload is admitted."""
-    admitted = {
-        root.uid: min((each.n for each in run.snapshots if each.is_admitted), default=None)
-        for run in view.subjects
-        for root in (() if run.job is None else run.job.roots)
-    }
     for kind in FRAMEWORKS:
         for track in view.history.by_kind.get(kind, ()):
             if controller_of(track.first) or QUEUE_LABEL in labels_of(track.first):
                 continue
-            if not view.manages_unqueued(track.namespace, track.created.n):
-                continue
-            for pod in JobRun(view.history, (track,)).pods:
-                bound = next((v for v in pod.versions if get_path(v.object, "spec.nodeName")), None)
-                since = admitted.get(track.uid)
-                if bound is None:
-                    continue
-                if since is not None and since < bound.n:
-                    yield met(bound)
-                else:
-                    text = f"{when(bound)}: {pod} of {track} is bound, which was not admitted."
-                    yield violated(bound, text)
+            if view.manages_unqueued(track.namespace, track.created.n):
+                yield from pods_wait(view, track)
+
+
+def pods_wait(view: KueueHistory, job: Track) -> Obligations:
+    """No pod of a job is bound before a Workload of it was admitted."""
+    since = view.first_admission(job)
+    for pod in JobRun(view.history, (job,)).pods:
+        bound = next((v for v in pod.versions if get_path(v.object, "spec.nodeName")), None)
+        if bound is None:
+            continue
+        if since is not None and since.n < bound.n:
+            yield met(bound)
+        else:
+            text = f"{when(bound)}: {pod} of {job} is bound, which was not admitted."
+            yield violated(bound, text)
 
 
 @claim_of_history(

@@ -1,4 +1,4 @@
-"""KQ-001 to 003, 020, 021, 023, 048, 110, 111: which Workload is admitted before which."""
+"""KQ-001 to 003, 020, 021, 023, 048, 104, 110, 111: which Workload is admitted before which."""
 
 from __future__ import annotations
 
@@ -199,5 +199,36 @@ def heads_are_sorted(run: WorkloadRun) -> Obligations:
                     admission,
                     f"{when(admission)}: {run} takes quota that {other} of another queue of the "
                     "cohort waits for, fits into no more, and comes first.",
+                    theirs,
+                )
+
+
+@claim(
+    "KQ-104",
+    guide("Quotas", 5),
+    armed_by="admission beside the first of another queue that has another priority",
+)
+def priorities_stay_within_a_queue(run: WorkloadRun) -> Obligations:
+    """The priority of a Workload MUST NOT let it borrow quota that one of another queue waits for
+    which need not borrow."""
+    for admission in run.admissions:
+        n, before = admission.n - 1, run.at(admission.n - 1)
+        for other in run.queues.heads_beside(run, admission):
+            theirs = other.at(admission.n)
+            if before is None or theirs is None:
+                continue
+            if theirs.priority > before.priority and run.queues.needs_none(run, n):
+                yield met(admission)
+            elif (
+                theirs.priority < before.priority
+                and run.queues.needs_none(other, n)
+                and not run.queues.needs_none(run, n)
+                and not run.queues.fits(other, admission.n)
+                and run.queues.had_room(other, run, admission)
+            ):
+                yield violated(
+                    admission,
+                    f"{when(admission)}: {run} of priority {before.priority} borrows quota that "
+                    f"{other} of another queue waits for, which need not borrow.",
                     theirs,
                 )

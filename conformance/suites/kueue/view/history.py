@@ -8,7 +8,7 @@ from conformance.history import Track
 from conformance.norm.view import ObjectView
 from conformance.suites.kueue.api import WORKLOAD
 from conformance.suites.kueue.view.queues import Queues
-from conformance.suites.kueue.view.workload import WorkloadRun
+from conformance.suites.kueue.view.workload import Snapshot, WorkloadRun
 from vocabulary.kinds import NAMESPACE
 from vocabulary.objects import labels_of
 from vocabulary.selectors import matches
@@ -26,6 +26,20 @@ class KueueHistory(ObjectView[WorkloadRun]):
     @cached_property
     def queues(self) -> Queues:
         return Queues(self.history, self.subjects)
+
+    def first_admission(self, job: Track) -> Snapshot | None:
+        """The first state in which a Workload of a job is admitted."""
+        return min(
+            (
+                state
+                for run in self.subjects
+                if run.job is not None and any(root.uid == job.uid for root in run.job.roots)
+                for state in run.snapshots
+                if state.is_admitted
+            ),
+            key=lambda state: state.n,
+            default=None,
+        )
 
     def manages_unqueued(self, namespace: str, n: int) -> bool:
         """True if the operator was configured, throughout, to manage jobs that name no queue, as

@@ -42,19 +42,19 @@ def flawed_submissions_are_refused(history: AppWrapperHistory) -> Obligations:
     if not has_webhooks(history):
         return
     for write in history.refused_appwrappers:
-        if write.verb == "create" and write.code in _REFUSALS and _flaw(history, write):
+        if write.verb == "create" and write.code in _REFUSALS and flaw(history, write):
             yield met(write)
     for aw in history.appwrappers:
-        flaw = _flaw(history, aw.track.created)
-        if flaw:
+        found = flaw(history, aw.track.created)
+        if found:
             created = aw.track.created
             yield violated(
                 created,
-                f"{when(created)}: {aw} was admitted, although {flaw}.",
+                f"{when(created)}: {aw} was admitted, although {found}.",
             )
 
 
-def _flaw(history: AppWrapperHistory, write: Write) -> str:
+def flaw(history: AppWrapperHistory, write: Write) -> str:
     """Why what was submitted should be refused; empty if nothing is known against it."""
     aw = write.submitted or write.object or {}
     total = 0

@@ -1,0 +1,77 @@
+"""KQ-106, 109, 119: AppWrappers that end and go, and queues that borrow.
+
+KQ-107, quota that is kept throughout a reset, is QL-006 and MLB-046.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.norm import Obligations, eventually, met, violated
+from conformance.norm.words import when
+from conformance.suites.kueue.api import APP_WRAPPER
+from conformance.suites.kueue.claims.queues import amounts_in, text_of
+from conformance.suites.kueue.judging import claim, claim_of_history
+from conformance.suites.kueue.sources import guide
+from conformance.suites.kueue.view import KueueHistory, WorkloadRun
+from conformance.suites.kueue.view.job import JobRun
+from vocabulary.objects import get_path
+
+_FAILURES: Final = "Failure handling"
+
+
+def _app_wrapper_of(run: WorkloadRun) -> JobRun | None:
+    return run.job if run.job is not None and run.job.track.kind == str(APP_WRAPPER) else None
+
+
+@claim_of_history("KQ-106", guide("Quotas", 10), armed_by="queue that borrows, at rest")
+def usage_may_exceed_quota(view: KueueHistory) -> Obligations:
+    """At rest the status of a ClusterQueue that borrows MUST show more than its nominal quota."""
+    end = view.history.end
+    if not view.history.is_stable or view.operator.timing.due_us(end.t, 0) is None:
+        return
+    standing = view.queues.at(end.n)
+    for track, wanted in view.queues.statuses(end.n):
+        spec = standing.queues.get(track.name)
+        if spec is None or all(
+            wanted.held[what] <= standing.nominal(track.name, what) for what in wanted.held
+        ):
+            continue
+        held = amounts_in(get_path(track.at(end.n), "status.flavorsReservation"))
+        if held == wanted.held:
+            yield met(end)
+        else:
+            yield violated(
+                end,
+                f"{when(end)}: {track} borrows, and shows {text_of(held)} held; there are "
+                f"{text_of(wanted.held)}.",
+            )
+
+
+@claim("KQ-109", guide(_FAILURES, 3), armed_by="success of an AppWrapper that holds quota")
+def succeeded_app_wrappers_hold_none(run: WorkloadRun) -> Obligations:
+    """An AppWrapper that has succeeded MUST NOT hold quota any more, though its pods are kept."""
+    job = _app_wrapper_of(run)
+    succeeded = None if job is None else job.succeeded
+    state = None if succeeded is None else run.at(succeeded.n)
+    if succeeded is None or state is None or not state.has_quota or state.is_leaving:
+        return
+    yield eventually(
+        run,
+        "the release of its quota",
+        since=succeeded,
+        within_us=0,
+        happened=run.next(succeeded, lambda each: not each.has_quota) or run.track.removed,
+        steps=2,
+    )
+
+
+@claim("KQ-119", guide(_FAILURES, 4), armed_by="AppWrapper with a Workload is gone")
+def workloads_go_with_app_wrappers(run: WorkloadRun) -> Obligations:
+    """The Workload of an AppWrapper MUST be deleted once the AppWrapper is."""
+    job = _app_wrapper_of(run)
+    gone = None if job is None else job.track.removed
+    if gone is not None:
+        yield eventually(
+            run, "its deletion", since=gone, within_us=0, happened=run.let_go(gone), steps=3
+        )

@@ -1,0 +1,124 @@
+"""A team of the guide: its namespace, its queue, and what it submits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from conformance.suites.kueue.api import APP_WRAPPER, CLUSTER_QUEUE
+from conformance.suites.kueue.handle import QueuedAppWrapper, app_wrapper, flavor, queue
+from conformance.suites.mlbatch import TEAM
+from conformance.world import World
+from vocabulary.kinds import NAMESPACE
+from vocabulary.objects import Object, with_path
+
+GPU: Final = "nvidia.com/gpu"
+COHORT: Final = "default-cohort"
+DEFAULT_QUEUE: Final = "default-queue"
+PREEMPTION: Final[Mapping[str, Any]] = {
+    "withinClusterQueue": "LowerOrNewerEqualPriority",
+    "reclaimWithinCohort": "Any",
+    "borrowWithinCohort": {"policy": "Never"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """A team whose jobs wait in the queue `default-queue` of its namespace."""
+
+    world: World
+    namespace: str
+    cluster_queue: str
+
+    @classmethod
+    def of(cls, world: World, name: str, gpus: int, **spec: Any) -> Team:
+        """Set up a team with a quota of GPUs, and more of the rest than it needs. A namespace that
+        the scenario does not declare is the run's first one."""
+        namespace = world.namespaces.get(name, world.namespace)
+        world.patch(NAMESPACE, namespace, {"metadata": {"labels": {TEAM: "true"}}})
+        made = queue(
+            world,
+            f"{name}-cluster-queue",
+            {"cpu": "100", "memory": "100Gi", GPU: str(gpus)},
+            namespaces=(namespace,),
+            local_name=DEFAULT_QUEUE,
+            **{"cohort": COHORT, "preemption": PREEMPTION, **spec},
+        )
+        return cls(world, namespace, made)
+
+    def submit(
+        self,
+        name: str,
+        behaviour: str,
+        gpus: int = 8,
+        priority: str = "",
+        jobs: int = 1,
+        extra: Mapping[str, str] | None = None,
+        parameters: Mapping[str, str] | None = None,
+        **changes: Any,
+    ) -> QueuedAppWrapper:
+        """Submit an AppWrapper of so many Jobs without a queue's name, whose pods behave so and ask
+        for so many GPUs each, and for what `extra` says; `priority` is a PriorityClass."""
+        amounts = {"cpu": "1", "memory": "1Gi", GPU: str(gpus), **(extra or {})}
+        limits = {key: value for key, value in amounts.items() if "/" in key}
+        if priority:
+            changes["priorityClassName"] = priority
+        made = app_wrapper(name, queue="", requests=amounts, limits=limits, **changes)
+        (first,) = made["spec"]["components"]
+        components = [
+            first,
+            *(with_path(first, "template.metadata.name", f"{name}-{n}") for n in range(1, jobs)),
+        ]
+        return self._submit(with_path(made, "spec.components", components), behaviour, parameters)
+
+    def wrap(self, name: str, *wrapped: Object, behaviour: str = "") -> QueuedAppWrapper:
+        """Submit an AppWrapper of these objects, in the form of the guide."""
+        made = {
+            "apiVersion": APP_WRAPPER.api_version,
+            "kind": APP_WRAPPER.kind,
+            "metadata": {"name": name},
+            "spec": {"components": [{"template": dict(each)} for each in wrapped]},
+        }
+        return self._submit(made, behaviour)
+
+    def _submit(
+        self, made: Object, behaviour: str, parameters: Mapping[str, str] | None = None
+    ) -> QueuedAppWrapper:
+        placed = with_path(made, "metadata.namespace", self.namespace)
+        if parameters:
+            prefix = "workload.codeflare.dev.appwrapper/"
+            asked = {f"{prefix}{key}": value for key, value in parameters.items()}
+            placed = with_path(placed, "metadata.annotations", asked)
+        return QueuedAppWrapper.submit(self.world, placed, behaviour)
+
+
+def slack_queue(world: World, gpus: int) -> None:
+    """Set up the queue that nobody submits to, with a quota of GPUs; the operators are configured
+    with its name, so it is the same in each run."""
+    resources = [{"name": name, "nominalQuota": "0"} for name in ("cpu", "memory")]
+    resources.append({"name": GPU, "nominalQuota": str(gpus)})
+    flavors = [{"name": flavor(world, "default"), "resources": resources}]
+    group = {"coveredResources": ["cpu", "memory", GPU], "flavors": flavors}
+    spec = {"cohort": f"{world.prefix}{COHORT}", "namespaceSelector": {}, "resourceGroups": [group]}
+    made = {
+        "apiVersion": CLUSTER_QUEUE.api_version,
+        "kind": CLUSTER_QUEUE.kind,
+        "metadata": {"name": "slack-cluster-queue"},
+        "spec": spec,
+    }
+    world.create(made)
+
+
+def priority_classes(world: World) -> tuple[str, str, str]:
+    """Create the guide's PriorityClasses; the names of the low, the default and the high one."""
+    low, default, high = (f"{world.prefix}{each}-priority" for each in ("low", "default", "high"))
+    for name, value in ((low, 1), (default, 5), (high, 10)):
+        made = {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": name},
+            "value": value,
+        }
+        world.create(made)
+    return low, default, high

@@ -1,0 +1,94 @@
+"""What becomes of one AppWrapper of a team, and what its user reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.scenario_type import scenario
+from conformance.suites.mlbatch.handle import GPU, Team, priority_classes
+from conformance.world import World
+from vocabulary.clock import DAY, MINUTE, SECOND
+
+
+@scenario(
+    arms=["MLB-028", "MLB-055", "MLB-061", "MLB-026", "MLB-056"],
+    kills="pods-have-no-priority",
+    cases={"low": 0, "high": 2},
+)
+def wrapped_pod(world: World, priority: int) -> None:
+    """The guide's pod runs, with the priority that its pod names; what is left of it goes after a
+    week, and its Workload with it."""
+    classes = priority_classes(world)
+    red = Team.of(world, "red", 8)
+    pod: dict[str, Any] = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "sample-pod"},
+        "spec": {
+            "priorityClassName": classes[priority],
+            "restartPolicy": "Never",
+            "containers": [
+                {
+                    "name": "busybox",
+                    "image": "busybox:1.36",
+                    "command": ["sh", "-c", "sleep 5"],
+                    "resources": {"requests": {"cpu": 1}},
+                }
+            ],
+        },
+    }
+    its = red.wrap("wrapped-pod", pod, behaviour="run 5s")
+    world.until(its.is_ready())
+    world.until(its.is_finished())
+    world.wait(8 * DAY)
+    its.delete()
+    world.until(its.is_gone())
+
+
+@scenario(
+    arms=["MLB-001", "MLB-002", "MLB-025", "MLB-027", "MLB-056"],
+    kills="debug-delay-counts-from-the-attempt",
+    gpus=8,
+)
+def failed_one_is_kept_for_its_user(world: World) -> None:
+    """An AppWrapper of two Jobs that fail is retried once, and kept for an hour once it failed."""
+    red = Team.of(world, "red", 8)
+    asked = {"retryLimit": "1", "deletionOnFailureGracePeriodDuration": "1h"}
+    its = red.submit("its", "run 1m, exit 1", parameters=asked, jobs=2, gpus=4)
+    world.until(its.is_ready())
+    waits = red.submit("waits", "run 1m")
+    world.until(waits.is_finished())
+    its.delete()
+    world.until(its.is_gone())
+
+
+@scenario(arms=["MLB-082"], kills="evictions-are-kept-quiet", gpus=8, namespaces=("blue",))
+def evicted_one_says_why(world: World) -> None:
+    """An AppWrapper that borrowed is evicted, says why, and waits with a reason."""
+    red, blue = Team.of(world, "red", 8), Team.of(world, "blue", 8)
+    own = red.submit("own", "run 20m")
+    world.until(own.is_ready())
+    world.wait(2 * SECOND)
+    borrows = red.submit("borrows", "run 20m")
+    world.until(borrows.is_ready())
+    its = blue.submit("its", "run 20m")
+    world.until(its.is_ready())
+    world.wait(MINUTE)
+
+
+@scenario(
+    arms=["MLB-081"],
+    kills="lacking-resource-is-not-named",
+    cases={
+        "gpus": {GPU: "9"},
+        "memory": {"memory": "200Gi"},
+        "not-covered": {"example.com/fpga": "1"},
+    },
+)
+def one_resource_is_lacking(world: World, amounts: dict[str, str]) -> None:
+    """An AppWrapper that asks for more of one resource than there is, or for one that its queue
+    does not cover, waits and names it."""
+    red = Team.of(world, "red", 8)
+    its = red.submit("its", "run 1m", extra=amounts)
+    world.until(its.waits())
+    world.wait(30 * SECOND)
