@@ -1,7 +1,7 @@
 """The slack queue: what it lends follows the resources that nodes cannot offer.
 
-An administrator gives no team all that nodes have, and the rest to a queue that nobody submits to.
-What cannot be used of a resource is taken from what that queue lends, as far as that goes.
+Teams have quota for less than the nodes have. The rest is the quota of a queue without jobs, which
+lends it. If a part of a resource cannot be used, the queue lends that much less.
 """
 
 from __future__ import annotations

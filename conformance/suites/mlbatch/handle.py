@@ -94,8 +94,8 @@ class Team:
 
 
 def slack_queue(world: World, gpus: int) -> None:
-    """Set up the queue that nobody submits to, with a quota of GPUs; the operators are configured
-    with its name, so it is the same in each run."""
+    """Set up the queue without jobs, with a quota of GPUs; the operators are configured with its
+    name, so it is the same in each run."""
     resources = [{"name": name, "nominalQuota": "0"} for name in ("cpu", "memory")]
     resources.append({"name": GPU, "nominalQuota": str(gpus)})
     flavors = [{"name": flavor(world, "default"), "resources": resources}]

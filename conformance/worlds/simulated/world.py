@@ -132,8 +132,10 @@ class SimulatedWorld(World):
         self._plan = plan or Plan(scenario.id, seed=seed)
         self._pacing: Pacing | None = None
         """Of programs of their own."""
-        for role in self.roles:
-            self._add_operator(role)
+        hosts = {role: self._add_operator(role) for role in self.roles}
+        for role in sorted(hosts):  # as the API server does, by the names of configurations
+            self.cluster.api.admission.mutating.append(hosts[role].admission)
+            self.cluster.api.admission.validating.append(hosts[role].validating_admission)
         self._set_rights()
         kinds = [use for role in self.roles for use in suites()[role].kinds]
         self._bounds = Bounds(self.roles, kinds)
@@ -365,8 +367,8 @@ class SimulatedWorld(World):
 
     # Inside.
 
-    def _add_operator(self, role: str) -> None:
-        """The processes of an operator, and its webhooks."""
+    def _add_operator(self, role: str) -> InProcessHost | ProgramHost:
+        """Add the processes of an operator; its webhooks are not called yet."""
         host = self._host(role, self.implementations[role])
         for name in replicas(role, REPLICAS):
             # The first operator's streams are named as they were before there were roles:
@@ -374,8 +376,7 @@ class SimulatedWorld(World):
             stream = name.replace(role, OPERATOR, 1) if role == self.roles[0] else name
             operator = self.operators[name] = host.add(name, stream)
             self.cluster.processes.add(operator)
-        self.cluster.api.admission.mutating.append(host.admission)
-        self.cluster.api.admission.validating.append(host.validating_admission)
+        return host
 
     def _set_rights(self) -> None:
         """Register the users, and restrict the operators to their roles; kinds that only scenarios

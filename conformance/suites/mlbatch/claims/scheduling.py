@@ -25,7 +25,7 @@ _RECLAIMED: Final = "preemption of an AppWrapper of another queue"
 def asked_of_app_wrapper(
     run: WorkloadRun, checker: Callable[[WorkloadRun], Obligations]
 ) -> Obligations:
-    """What a checker asks, of the Workload of an AppWrapper."""
+    """The obligations of a checker for the Workload of an AppWrapper; none for others."""
     is_its = run.job is not None and run.job.track.kind == str(APP_WRAPPER)
     return checker(run) if is_its else ()
 

@@ -49,7 +49,7 @@ class _SlackQueue:
                 yield Instant(n, moments[n].t)
 
     def lends(self, n: int) -> dict[str, Fraction]:
-        """What it lends of each resource after position n."""
+        """The amount of each resource that it lends after position n."""
         return {
             str(each["name"]): parse_quantity(each.get("lendingLimit", each["nominalQuota"]))
             for each in self._resources(n)
@@ -89,8 +89,8 @@ class _SlackQueue:
     armed_by="change of what the slack queue has to lend",
 )
 def slack_follows_the_nodes(view: AppWrapperHistory) -> Obligations:
-    """What the slack queue lends of a resource MUST be its nominal quota less what nodes have of it
-    that cannot be used, and nothing at least."""
+    """The slack queue MUST lend of a resource its nominal quota less the part on nodes that cannot
+    be used, and no less than nothing."""
     parameters = view.operator.under_test.parameters
     for track in view.by_kind.get("ClusterQueue.kueue.x-k8s.io", ()):
         if track.name != parameters.get("slackQueueName"):

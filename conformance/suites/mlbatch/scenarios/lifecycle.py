@@ -1,4 +1,4 @@
-"""What becomes of one AppWrapper of a team, and what its user reads."""
+"""One AppWrapper of a team from its submission to its end, and what its user reads."""
 
 from __future__ import annotations
 

@@ -36,7 +36,9 @@ def quota_is_borrowed_and_reclaimed(world: World) -> None:
     world.until(borrows.is_ready())
 
 
-@scenario(arms=["MLB-005"], kills="priority-comes-before-borrowing", gpus=8, namespaces=("blue", "slack"))
+@scenario(
+    arms=["MLB-005"], kills="priority-comes-before-borrowing", gpus=8, namespaces=("blue", "slack")
+)
 def high_priority_borrows_last(world: World) -> None:
     """An AppWrapper of high priority that has to borrow waits for one of low priority, of another
     team, that fits into its own quota."""
@@ -83,7 +85,9 @@ def what_is_too_large_holds_up_none(world: World) -> None:
     world.until(large.is_finished())
 
 
-@scenario(arms=["MLB-066"], kills="it-preempts-and-borrows", nodes=3, gpus=8, namespaces=("blue", "slack"))
+@scenario(
+    arms=["MLB-066"], kills="it-preempts-and-borrows", nodes=3, gpus=8, namespaces=("blue", "slack")
+)
 def preemption_and_borrowing(world: World) -> None:
     """None that would have to borrow has others preempted; one that fits into the quota of its team
     has one of lower priority preempted."""

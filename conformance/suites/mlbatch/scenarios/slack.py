@@ -45,7 +45,8 @@ def node_cannot_be_used(world: World, fault: Fault) -> None:
 
 @scenario(arms=["MLB-015"], kills="slack-is-negative", alone=True, nodes=3, gpus=8, config=_SLACK)
 def slack_changes(world: World) -> None:
-    """What is lent follows the slack quota and the nodes that are there; it is never negative."""
+    """The lending limit follows the slack quota and the nodes that are there, and is never
+    negative."""
     slack_queue(world, 4)
     Team.of(world, "red", 16)
     world.inject(Cordon(world.nodes[0]))

@@ -38,7 +38,7 @@ def job_set_is_not_ready_again(world: World) -> None:
     first = _running(world)
     world.inject(KillPod(pod=PodChoice(of="JobSet/a", which="first"), exit_code=1))
     world.until(Condition("all of it runs again", lambda: len(_running(world) - first) == 2))
-    for name in _running(world):
+    for name in sorted(_running(world)):
         world.patch(POD, name, {"metadata": {"annotations": {_HOLDS: "notready"}}})
     world.wait(_TIMEOUT_US - 20 * SECOND)
     late = DelayWatch(actor="kueue", kind=str(JOB_SET), by=30 * SECOND)
