@@ -19,6 +19,8 @@ _CONFIG: Final[dict[str, Any]] = {
     "kueue": {
         "manageJobsWithoutQueueName": True,
         "managedJobsNamespaceSelector": {"matchLabels": {TEAM: "true"}},
+        # MLBatch has it off: what is not ready in time is AppWrapper's to retry.
+        "waitForPodsReady": {"timeout": "1h"},
     },
     "appwrapper": {"defaultQueueName": "default-queue"},
 }

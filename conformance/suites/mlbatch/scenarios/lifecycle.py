@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Final
 
+from conformance.handle import Condition
 from conformance.scenario_type import scenario
+from conformance.suites.kueue.api import APP_WRAPPER
+from conformance.suites.kueue.handle import QueuedAppWrapper, job
 from conformance.suites.mlbatch.handle import GPU, Team, priority_classes
 from conformance.world import World
 from vocabulary.clock import DAY, MINUTE, SECOND
+from vocabulary.errors import ApiError
+from vocabulary.objects import get_path, with_path
+from vocabulary.requests import Update
+
+_SCHEDULER: Final = {"appwrapper": {"schedulerName": "batch-scheduler"}}
 
 
 @scenario(
@@ -92,3 +102,28 @@ def one_resource_is_lacking(world: World, amounts: dict[str, str]) -> None:
     its = red.submit("its", "run 1m", extra=amounts)
     world.until(its.waits())
     world.wait(30 * SECOND)
+
+
+@scenario(arms=["MLB-022", "MLB-024", "MLB-074", "MLB-075"], config=_SCHEDULER)
+def mistakes_of_users(world: World) -> None:
+    """An AppWrapper without components is refused, and so is another template while it runs; one
+    that fails gives its resources back within minutes. Pods wait for the configured scheduler."""
+    red = Team.of(world, "red", 8)
+    _refused(lambda: red.wrap("empty"))
+    its = red.submit("its", "run 1m", gpus=0)
+    world.until(Condition(f"{its} is Running", lambda: _phase_of(its) == "Running"))
+    components = [{"template": job("other", queue="")}]
+    changed = with_path(its.now, "spec.components", components)
+    _refused(lambda: world.call(Update(APP_WRAPPER, changed)))
+    world.until(Condition(f"{its} is Failed", lambda: _phase_of(its) == "Failed"))
+    world.wait(20 * MINUTE)
+
+
+def _phase_of(its: QueuedAppWrapper) -> str:
+    return str(get_path(its.now, "status.phase", ""))
+
+
+def _refused(request: Callable[[], Any]) -> None:
+    """Send what should be refused; one that is not is left to the claims."""
+    with suppress(ApiError):
+        request()
