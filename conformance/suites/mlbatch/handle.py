@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from conformance.suites.kueue.api import APP_WRAPPER, CLUSTER_QUEUE
-from conformance.suites.kueue.handle import QueuedAppWrapper, app_wrapper, flavor, queue
+from conformance.suites.kueue.api import APP_WRAPPER
+from conformance.suites.kueue.handle import QueuedAppWrapper, app_wrapper, queue
 from conformance.suites.mlbatch import TEAM
 from conformance.world import World
 from vocabulary.kinds import NAMESPACE
@@ -93,21 +93,10 @@ class Team:
         return QueuedAppWrapper.submit(self.world, placed, behaviour)
 
 
-def slack_queue(world: World, gpus: int) -> None:
-    """Set up the queue without jobs, with a quota of GPUs; the operators are configured with its
-    name, so it is the same in each run."""
-    resources = [{"name": name, "nominalQuota": "0"} for name in ("cpu", "memory")]
-    resources.append({"name": GPU, "nominalQuota": str(gpus)})
-    flavors = [{"name": flavor(world, "default"), "resources": resources}]
-    group = {"coveredResources": ["cpu", "memory", GPU], "flavors": flavors}
-    spec = {"cohort": f"{world.prefix}{COHORT}", "namespaceSelector": {}, "resourceGroups": [group]}
-    made = {
-        "apiVersion": CLUSTER_QUEUE.api_version,
-        "kind": CLUSTER_QUEUE.kind,
-        "metadata": {"name": "slack-cluster-queue"},
-        "spec": spec,
-    }
-    world.create(made)
+def slack_queue(world: World, gpus: int) -> str:
+    """Create the ClusterQueue without jobs, with a quota of GPUs; returns its name."""
+    amounts = {"cpu": "0", "memory": "0", GPU: str(gpus)}
+    return queue(world, "slack-cluster-queue", amounts, cohort=COHORT)
 
 
 def priority_classes(world: World) -> tuple[str, str, str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from conformance.editions import written
+from conformance.names_of_run import with_prefix
 from conformance.scenario_type import Scenario
 from conformance.suite import load as suites
 from conformance.worlds.control_plane.host import RunPlace
@@ -58,7 +59,7 @@ class RoleOperators:
     ) -> None:
         """Make what they will find in their namespaces; `record` is called with (name, change) on
         each change in an operator's life, and `begun` ends what is made."""
-        config = self.settings.config
+        config = self._config = with_prefix(self.settings.config, f"{namespaces[0]}-")
         served = Webhooks(self._session, self.implementation, namespaces, config)
         begun.callback(served.stop)
         served.start()
@@ -87,6 +88,6 @@ class RoleOperators:
         return OperatorUnderTest(
             suite=self.role,
             implementation=self.implementation.name,
-            parameters=dict(self.settings.config),
+            parameters=dict(self._config),
             facts=msgspec.structs.replace(facts, untouched=self._is_left_alone),
         )

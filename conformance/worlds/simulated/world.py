@@ -18,6 +18,7 @@ from conformance.bug import in_words
 from conformance.editions import of_run, written
 from conformance.implementation import SIMULATED_USERS, Implementation
 from conformance.manifests import load_manifests
+from conformance.names_of_run import with_prefix
 from conformance.pod_templates import map_pods
 from conformance.report.run_result import GIVEN_UP
 from conformance.scenario_type import Scenario
@@ -103,7 +104,8 @@ class SimulatedWorld(World):
         for role in self.roles:
             settings = suites()[role].settings
             by_edition = settings.overlay(settings.written, written(scenario.id, role, edition))
-            self.configs[role] = settings.overlay(by_edition, scenario.config_of(role))
+            asked = with_prefix(scenario.config_of(role), self.prefix)
+            self.configs[role] = settings.overlay(by_edition, asked)
             self._durations[role] = settings.durations_at(self.configs[role])
         self.durations = self._durations[scenario.timed_by]
         self._next_configs = dict(self.configs)

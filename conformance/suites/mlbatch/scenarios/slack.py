@@ -11,13 +11,12 @@ from conformance.suites.mlbatch.handle import GPU, Team, slack_queue
 from conformance.world import World
 from vocabulary.clock import SECOND
 
-_SLACK = {"appwrapper": {"slackQueueName": "slack-cluster-queue"}}
+_SLACK = {"appwrapper": {"slackQueueName": "$(RUN)slack-cluster-queue"}}
 
 
 @scenario(
     arms=["MLB-015"],
     kills="marked-gpus-are-lent",
-    alone=True,
     nodes=3,
     gpus=8,
     config=_SLACK,
@@ -43,22 +42,22 @@ def node_cannot_be_used(world: World, fault: Fault) -> None:
     world.until(borrows.is_finished())
 
 
-@scenario(arms=["MLB-015"], kills="slack-is-negative", alone=True, nodes=3, gpus=8, config=_SLACK)
+@scenario(arms=["MLB-015"], kills="slack-is-negative", nodes=3, gpus=8, config=_SLACK)
 def slack_changes(world: World) -> None:
     """The lending limit follows the slack quota and the nodes that are there, and is never
     negative."""
-    slack_queue(world, 4)
+    name = slack_queue(world, 4)
     Team.of(world, "red", 16)
     world.inject(Cordon(world.nodes[0]))
     world.wait(5 * SECOND)
-    group = (world.get(CLUSTER_QUEUE, "slack-cluster-queue") or {})["spec"]["resourceGroups"][0]
+    group = (world.get(CLUSTER_QUEUE, name) or {})["spec"]["resourceGroups"][0]
     (flavor,) = group["flavors"]
     raised = [
         {**each, "nominalQuota": "12"} if each["name"] == GPU else each
         for each in flavor["resources"]
     ]
     groups = [{**group, "flavors": [{**flavor, "resources": raised}]}]
-    world.patch(CLUSTER_QUEUE, "slack-cluster-queue", {"spec": {"resourceGroups": groups}})
+    world.patch(CLUSTER_QUEUE, name, {"spec": {"resourceGroups": groups}})
     world.wait(5 * SECOND)
     world.inject(NodeDeleted(world.nodes[0]))
     world.wait(5 * SECOND)
