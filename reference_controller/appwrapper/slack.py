@@ -29,6 +29,8 @@ CLUSTER_QUEUE: Final = Kind(
     "kueue.x-k8s.io", "v1beta1", "ClusterQueue", "clusterqueues", namespaced=False
 )
 
+_PODS: Final = "pods"
+
 
 class SlackController:
     """The one slack queue. It remembers nothing."""
@@ -72,6 +74,8 @@ class SlackController:
             capacity: Mapping[str, Any] = get_path(node, "status.capacity") or {}
             marked = self._marked(node)
             for name, value in capacity.items():
+                if name == _PODS:  # the quota of pods is no count of what nodes have
+                    continue
                 if self._rules.is_unusable(_is_closed(node), name in marked):
                     total[name] = total.get(name, Fraction(0)) + parse_quantity(value)
         return total

@@ -1,4 +1,4 @@
-"""A team of the guide: its namespace, its queue, and what it submits."""
+"""A team of the guide: its namespace, its queue, and the AppWrappers that it submits."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from conformance.handle import Condition
 from conformance.suites.kueue.api import APP_WRAPPER
 from conformance.suites.kueue.handle import QueuedAppWrapper, app_wrapper, queue
 from conformance.suites.mlbatch import TEAM
 from conformance.world import World
 from vocabulary.kinds import NAMESPACE
-from vocabulary.objects import Object, with_path
+from vocabulary.objects import Object, condition_status, get_path, with_path
 
 GPU: Final = "nvidia.com/gpu"
 COHORT: Final = "default-cohort"
@@ -21,6 +22,26 @@ PREEMPTION: Final[Mapping[str, Any]] = {
     "reclaimWithinCohort": "Any",
     "borrowWithinCohort": {"policy": "Never"},
 }
+
+
+class TeamsAppWrapper(QueuedAppWrapper):
+    """An AppWrapper of a team."""
+
+    def is_in(self, phase: str) -> Condition:
+        return Condition(f"{self} is {phase}", lambda: get_path(self.now, "status.phase") == phase)
+
+    def is_running(self) -> Condition:
+        """It is Running, and its pods are ready."""
+        ready = Condition("its pods are ready", lambda: self._shows("PodsReady"))
+        return self.is_in("Running") & ready
+
+    def was_reset(self) -> Condition:
+        return Condition(
+            f"{self} was reset", lambda: int(get_path(self.now, "status.resettingCount", 0)) > 0
+        )
+
+    def _shows(self, type_: str) -> bool:
+        return condition_status(self.now, type_) == "True"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +78,7 @@ class Team:
         extra: Mapping[str, str] | None = None,
         parameters: Mapping[str, str] | None = None,
         **changes: Any,
-    ) -> QueuedAppWrapper:
+    ) -> TeamsAppWrapper:
         """Submit an AppWrapper of so many Jobs without a queue's name, whose pods behave so and ask
         for so many GPUs each, and for what `extra` says; `priority` is a PriorityClass."""
         amounts = {"cpu": "1", "memory": "1Gi", GPU: str(gpus), **(extra or {})}
@@ -72,7 +93,7 @@ class Team:
         ]
         return self._submit(with_path(made, "spec.components", components), behaviour, parameters)
 
-    def wrap(self, name: str, *wrapped: Object, behaviour: str = "") -> QueuedAppWrapper:
+    def wrap(self, name: str, *wrapped: Object, behaviour: str = "") -> TeamsAppWrapper:
         """Submit an AppWrapper of these objects, in the form of the guide."""
         made = {
             "apiVersion": APP_WRAPPER.api_version,
@@ -84,13 +105,13 @@ class Team:
 
     def _submit(
         self, made: Object, behaviour: str, parameters: Mapping[str, str] | None = None
-    ) -> QueuedAppWrapper:
+    ) -> TeamsAppWrapper:
         placed = with_path(made, "metadata.namespace", self.namespace)
         if parameters:
             prefix = "workload.codeflare.dev.appwrapper/"
             asked = {f"{prefix}{key}": value for key, value in parameters.items()}
             placed = with_path(placed, "metadata.annotations", asked)
-        return QueuedAppWrapper.submit(self.world, placed, behaviour)
+        return TeamsAppWrapper.submit(self.world, placed, behaviour)
 
 
 def slack_queue(world: World, gpus: int) -> str:

@@ -43,7 +43,7 @@ def running_jobs_run(self: Rules, is_running: bool) -> bool:
     return not is_running
 
 
-@MUTANTS.mutant(Rules.waits_unqueued, "Jobs that name no queue run.", "KQ-067")
+@MUTANTS.mutant(Rules.waits_unqueued, "Jobs that name no queue run.", "KQ-067", "MLB-080")
 def unqueued_jobs_run(self: Rules, is_managed: bool) -> bool:
     return False
 

@@ -74,7 +74,12 @@ def companions_go_with_their_app_wrapper(run: WorkloadRun) -> Obligations:
     return app_wrappers.workloads_go_with_app_wrappers(run)
 
 
-@claim("MLB-061", guide(_PRIORITIES, 10), armed_by="pod template of an AppWrapper names a class")
+@claim(
+    "MLB-061",
+    guide(_PRIORITIES, 10),
+    armed_by="pod template of an AppWrapper names a class",
+    only_simulated="histories of real clusters have no PriorityClasses",
+)
 def pods_name_the_priority(run: WorkloadRun) -> Obligations:
     """The Workload of an AppWrapper MUST have the priority of the PriorityClass that the wrapped
     pod templates name."""

@@ -32,7 +32,7 @@ def users_own_workloads_wait(view: KueueHistory) -> Obligations:
         for job in view.history.by_kind.get(kind, ()):
             if controller_of(job.first):
                 continue
-            if view.manages_unqueued(job):
+            if view.manages_unqueued(job.namespace, job.created.n):
                 yield from pods_wait(view, job)
             elif all(QUEUE_LABEL not in labels_of(each.object or {}) for each in job.versions):
                 admitted = view.first_admission(job)

@@ -70,7 +70,8 @@ class _SlackQueue:
 
     def _resources(self, n: int) -> Iterator[Object]:
         for group in get_path(self.track.at(n), "spec.resourceGroups") or ():
-            yield from group["flavors"][0]["resources"]
+            resources = group["flavors"][0]["resources"]
+            yield from (each for each in resources if each["name"] != "pods")
 
     def _unusable(self, node: Object, resource: str) -> Fraction:
         taints = get_path(node, "spec.taints") or ()

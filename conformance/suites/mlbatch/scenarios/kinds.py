@@ -92,7 +92,7 @@ def _others() -> list[Object]:
 
 @scenario(
     arms=["MLB-080"],
-    kills="place-of-quota-has-no-column",
+    kills="unqueued-jobs-run",
     only_simulated=_NO_OPERATOR,
     namespaces=("others",),
     cases={
@@ -110,7 +110,7 @@ def created_directly(world: World, kind: tuple[type[Queued], Object]) -> None:
     other = handle.submit(
         world, with_path(left_alone, "metadata.namespace", "others"), "run forever"
     )
-    its = handle.submit(world, made, "run forever")
+    its = handle.submit(world, left_alone, "run forever")
     world.until(
         Condition("the other one runs", lambda: bool(world.list(POD, namespace=other.namespace)))
     )

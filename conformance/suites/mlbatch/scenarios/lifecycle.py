@@ -6,15 +6,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
-from conformance.handle import Condition
 from conformance.scenario_type import scenario
 from conformance.suites.kueue.api import APP_WRAPPER
-from conformance.suites.kueue.handle import QueuedAppWrapper, job
-from conformance.suites.mlbatch.handle import GPU, Team, priority_classes
+from conformance.suites.kueue.handle import job
+from conformance.suites.mlbatch.handle import GPU, Team, TeamsAppWrapper, priority_classes
 from conformance.world import World
 from vocabulary.clock import DAY, MINUTE, SECOND
 from vocabulary.errors import ApiError
-from vocabulary.objects import get_path, with_path
+from vocabulary.objects import with_path
 from vocabulary.requests import Update
 
 _SCHEDULER: Final = {"appwrapper": {"schedulerName": "batch-scheduler"}}
@@ -41,7 +40,7 @@ def completed_one_is_disposed_of(world: World) -> None:
     world.until(its.is_gone())
 
 
-def _wrapped_pod(world: World, priority: str) -> QueuedAppWrapper:
+def _wrapped_pod(world: World, priority: str) -> TeamsAppWrapper:
     """The guide's sample, once it has succeeded."""
     red = Team.of(world, "red", 8)
     pod: dict[str, Any] = {
@@ -127,16 +126,12 @@ def mistakes_of_users(world: World) -> None:
     red = Team.of(world, "red", 8)
     _refused(lambda: red.wrap("empty"))
     its = red.submit("its", "run 1m", gpus=0)
-    world.until(Condition(f"{its} is Running", lambda: _phase_of(its) == "Running"))
+    world.until(its.is_in("Running"))
     components = [{"template": job("other", queue="")}]
     changed = with_path(its.now, "spec.components", components)
     _refused(lambda: world.call(Update(APP_WRAPPER, changed)))
-    world.until(Condition(f"{its} is Failed", lambda: _phase_of(its) == "Failed"))
+    world.until(its.is_in("Failed"))
     world.wait(20 * MINUTE)
-
-
-def _phase_of(its: QueuedAppWrapper) -> str:
-    return str(get_path(its.now, "status.phase", ""))
 
 
 def _refused(request: Callable[[], Any]) -> None:

@@ -7,7 +7,7 @@ from chaos.faults import KillPod
 from conformance.scenario_type import scenario
 from conformance.suites.mlbatch.handle import Team, priority_classes
 from conformance.world import World
-from vocabulary.clock import MINUTE, SECOND
+from vocabulary.clock import SECOND
 
 RUNS = "run 1m"
 LONG = "run 20m"
@@ -145,11 +145,14 @@ def nodes_have_no_room(world: World) -> None:
 def retries_keep_their_place(world: World) -> None:
     """An AppWrapper that is reset is not passed by one that waits for its quota."""
     red = Team.of(world, "red", 8)
-    its = red.submit("its", "run 5m")
+    its = red.submit("its", "run forever")
     world.until(its.is_ready())
     waits = red.submit("waits", RUNS)
     world.wait(10 * SECOND)
-    world.inject(KillPod(pod=PodChoice(of="AppWrapper/its", which="first"), exit_code=1))
-    world.wait(4 * MINUTE)
+    pod = PodChoice(of="AppWrapper/its", which="first")
+    world.inject(KillPod(pod=pod, exit_code=1))
+    world.until(its.was_reset())
+    world.until(its.is_running())
+    world.inject(KillPod(pod=pod, exit_code=0))
     world.until(its.is_finished())
     world.until(waits.is_finished())

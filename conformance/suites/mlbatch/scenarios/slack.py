@@ -44,8 +44,7 @@ def node_cannot_be_used(world: World, fault: Fault) -> None:
 
 @scenario(arms=["MLB-015"], kills="slack-is-negative", nodes=3, gpus=8, config=_SLACK)
 def slack_changes(world: World) -> None:
-    """The lending limit follows the slack quota and the nodes that are there, and is never
-    negative."""
+    """The lending limit follows the slack quota, and is never negative."""
     name = slack_queue(world, 4)
     Team.of(world, "red", 16)
     world.inject(Cordon(world.nodes[0]))
@@ -58,6 +57,22 @@ def slack_changes(world: World) -> None:
     ]
     groups = [{**group, "flavors": [{**flavor, "resources": raised}]}]
     world.patch(CLUSTER_QUEUE, name, {"spec": {"resourceGroups": groups}})
+    world.wait(5 * SECOND)
+
+
+@scenario(
+    arms=["MLB-015"],
+    kills="closed-nodes-are-lent",
+    nodes=3,
+    gpus=8,
+    config=_SLACK,
+    only_simulated="a run on a real cluster ends while the node comes back",
+)
+def closed_node_is_deleted(world: World) -> None:
+    """A node that could not be used and is deleted takes nothing from the slack queue any more."""
+    slack_queue(world, 8)
+    Team.of(world, "red", 16)
+    world.inject(Cordon(world.nodes[0]))
     world.wait(5 * SECOND)
     world.inject(NodeDeleted(world.nodes[0]))
     world.wait(5 * SECOND)

@@ -80,7 +80,7 @@ def nominal_quota_comes_back(world: World) -> None:
     world.until(first.is_finished())
 
 
-@scenario(arms=["QL-011"], kills="done-pods-are-in-use")
+@scenario(arms=["KQ-106", "QL-011"], kills="done-pods-are-in-use")
 def part_of_a_job_is_done(world: World) -> None:
     """Queues show what the last pod of a Job has, which borrows beside others, and who waits."""
     queue(world, quota={"cpu": "1"}, cohort="all")
