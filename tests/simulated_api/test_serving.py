@@ -67,6 +67,29 @@ class TestOfficialClient:
         assert left.metadata.deletion_grace_period_seconds == 30
         assert left.status.conditions[-1].reason == "EvictionByEvictionAPI"
 
+    def test_it_reads_what_a_container_has_echoed(
+        self, cluster: Cluster, api: client.ApiClient
+    ) -> None:
+        core = client.CoreV1Api(api)
+        made = pod()
+        (container,) = made["spec"]["containers"]
+        container["command"] = ["sh", "-c", "echo no data; echo 'at all' && sleep 1; exit 3"]
+        core.create_namespaced_pod("default", made)
+        with pytest.raises(client.ApiException, match="is waiting to start: ContainerCreating"):
+            core.read_namespaced_pod_log("p", "default")
+        binding = {"metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n0"}}
+        core.create_namespaced_pod_binding("p", "default", binding, _preload_content=False)
+        running = {
+            **{"name": container["name"], "image": "busybox", "imageID": "", "ready": True},
+            **{"restartCount": 0, "state": {"running": {}}},
+        }
+        status = {"status": {"phase": "Running", "containerStatuses": [running]}}
+        core.patch_namespaced_pod_status("p", "default", status)
+        assert core.read_namespaced_pod_log("p", "default") == "no data\nat all\n"
+        assert core.read_namespaced_pod_log("p", "default", tail_lines=1) == "at all\n"
+        with pytest.raises(client.ApiException, match="container x is not valid for pod p"):
+            core.read_namespaced_pod_log("p", "default", container="x")
+
     def test_its_watch_hears_of_what_others_do(
         self, cluster: Cluster, api: client.ApiClient
     ) -> None:

@@ -40,7 +40,7 @@ class TestHttp:
         ("path", "code", "message"),
         [
             ("/api/v1/namespaces/default/things", 404, "could not find the requested resource"),
-            ("/api/v1/namespaces/default/pods/p/log", 404, "could not find"),
+            ("/api/v1/namespaces/default/pods/p/attach", 404, "could not find"),
             ("/api/v1/namespaces/default/pods/p", 404, 'pods "p" not found'),
             ("/api/v1/pods?fieldSelector=spec.x%3Dy", 400, "field label not supported: spec.x"),
             ("/api/v1/pods?limit=many", 400, 'strconv.ParseInt: parsing "many"'),
