@@ -20,6 +20,7 @@ from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
 from tests.claims.watched import Recording, from_the_middle, interrupted, thinned, watched
+from tests.sampled import SAMPLED
 
 SHARES = (0.2, 0.5, 0.8)
 SEEDS = range(2)
@@ -43,7 +44,7 @@ def alarms(recording: Recording) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("scenario", SAMPLED)
 def test_a_kept_claim_is_never_called_violated_whatever_was_not_recorded(scenario: str) -> None:
     whole = recorded(scenario)
     assert alarms(watched(whole, complete=True)) == []

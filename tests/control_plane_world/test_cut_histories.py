@@ -11,8 +11,8 @@ from conformance.history import History
 from conformance.implementation import implementations
 from conformance.norm.verdict import Outcome
 from conformance.running.runner import run_one
-from conformance.scenario_type import Scenario
 from conformance.scenarios import SCENARIOS
+from tests.sampled import SUBJECTS, of_subject
 
 CUTS = 3
 
@@ -24,7 +24,7 @@ def failed(history: History) -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("subject", sorted({id_.rpartition("/")[0] for id_ in SCENARIOS}))
+@pytest.mark.parametrize("subject", SUBJECTS)
 def test_a_history_that_is_cut_anywhere_violates_nothing_that_it_did_not(subject: str) -> None:
     rng = random.Random(subject)
     for scenario in of_subject(subject):
@@ -44,7 +44,3 @@ def test_a_violation_is_still_seen_where_the_history_ends_with_it() -> None:
     first = min(violation.at for violation in verdict.violations)
     assert first + 1 < len(run.entries)
     assert "AW-013" in failed(History(run.header, run.entries[: first + 1]))
-
-
-def of_subject(subject: str) -> list[Scenario]:
-    return [found for id_, found in SCENARIOS.items() if id_.rpartition("/")[0] == subject]

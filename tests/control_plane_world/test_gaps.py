@@ -13,7 +13,7 @@ from conformance.history import History
 from conformance.implementation import implementations
 from conformance.norm.verdict import Outcome
 from conformance.running.runner import run_one
-from conformance.scenarios import SCENARIOS
+from tests.sampled import SUBJECTS, of_subject
 from vocabulary.history import Capabilities, Entry, Write
 
 GAPS = 2
@@ -21,12 +21,10 @@ GAPS = 2
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("subject", sorted({id_.rpartition("/")[0] for id_ in SCENARIOS}))
+@pytest.mark.parametrize("subject", SUBJECTS)
 def test_a_history_with_a_gap_violates_nothing_that_the_whole_one_does_not(subject: str) -> None:
     rng = random.Random(subject)
-    for id_, scenario in SCENARIOS.items():
-        if id_.rpartition("/")[0] != subject:
-            continue
+    for scenario in of_subject(subject):
         references = implementations("reference", scenario.roles)
         run = run_one(scenario, references, 1, is_judged=False)
         header = msgspec.structs.replace(run.header, capabilities=Capabilities(versions=False))
@@ -39,7 +37,7 @@ def test_a_history_with_a_gap_violates_nothing_that_the_whole_one_does_not(subje
                 for verdict in verdicts
                 if verdict.outcome is Outcome.FAILED
             ]
-            assert not failed, (id_, begin, end)
+            assert not failed, (scenario.id, begin, end)
 
 
 def with_gap(entries: Sequence[Entry], begin: int, end: int) -> list[Entry]:

@@ -25,6 +25,7 @@ from conformance.worlds.control_plane.history_merge import Merge
 from conformance.worlds.control_plane.recorder import Commit
 from conformance.worlds.control_plane.recovery import recovered
 from tests.cli.recording import LOGS, OPERATOR_USER
+from tests.sampled import SUBJECTS, of_subject
 from vocabulary.clock import SECOND, Micros, to_rfc3339_micro
 from vocabulary.history import AUDIT_LOG, Entry, Write
 from vocabulary.kinds import Kind, kind_of, known_kinds
@@ -32,7 +33,6 @@ from vocabulary.objects import Object
 
 BEGAN_US = 1_700_000_000 * SECOND
 SCENARIO = "appwrapper/retry/one-failure-is-retried"
-SUBJECTS = sorted({id_.rpartition("/")[0] for id_ in SCENARIOS})
 LEFT_OUT = ("Node", "ResourceQuota", "Lease.coordination.k8s.io")
 """Nodes of a simulated cluster are not leased; no claim covers the other kinds."""
 GAPS = 3
@@ -194,9 +194,7 @@ def lasting(write: Write) -> Any:
 def test_what_is_recovered_is_what_was(subject: str) -> None:
     rng = random.Random(subject)
     filled = gaps = 0
-    for id_, scenario in SCENARIOS.items():
-        if id_.rpartition("/")[0] != subject:
-            continue
+    for scenario in of_subject(subject):
         references = implementations("reference", scenario.roles)
         entries = run_one(scenario, references, 1, is_judged=False).entries
         kinds = kinds_of(entries)
@@ -211,7 +209,11 @@ def test_what_is_recovered_is_what_was(subject: str) -> None:
             whole = recovered(with_gap(commits, begin, end), log, kinds)
             if whole is not None:
                 filled += 1
-                assert merged(whole, log, kinds) == merged(commits, log, kinds), (id_, begin, end)
+                assert merged(whole, log, kinds) == merged(commits, log, kinds), (
+                    scenario.id,
+                    begin,
+                    end,
+                )
             assert are_shown or whole is None
     assert filled > gaps // 2 or not gaps
 

@@ -1,4 +1,4 @@
-"""Runs every scenario in a process of its own, and prints the digest of each history.
+"""Runs the sampled scenarios in a process of its own, and prints the digest of each history.
 
 A module to be run, not a test: what Python hashes by is decided when a process starts. Its argument
 is the order: that of the suites, `reversed`, or `alone`, each in a process that has run no other.
@@ -13,14 +13,14 @@ from conformance.implementation import Implementation, implementations
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one
 from conformance.scenario_type import Scenario
-from conformance.scenarios import SCENARIOS
+from tests.sampled import SAMPLED
 from vocabulary.history import history_digest
 from vocabulary.implementations import REFERENCE
 
 
 def main() -> None:
     order = sys.argv[1]
-    scenarios = list(SCENARIOS.values())
+    scenarios = list(SAMPLED.values())
     for scenario in reversed(scenarios) if order == "reversed" else scenarios:
         # Here, so that what is alone need not import the reference controllers.
         references = implementations(REFERENCE, scenario.roles)
