@@ -53,6 +53,7 @@ CASES: tuple[tuple[str, str], ...] = (
     ("tools appwrapper-packager -i {root}/tests/tools/manifests/sample-pod.yaml", ""),
     ("tools pytorch-generator -f {root}/tests/tools/manifests/hello-values.yaml", ""),
     ("tools team platform --gpus 8", ""),
+    ("explain streams --out explained", ""),
     ("cluster build", "cluster"),
     ("cluster up", "cluster"),
     ("cluster down", "cluster"),
