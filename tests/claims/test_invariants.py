@@ -185,6 +185,20 @@ def test_a_workload_that_settles_hours_after_the_faults_is_a_violation() -> None
     assert_fails("INV-8", story.ends(), at=wrong)
 
 
+@pytest.mark.parametrize("takes", [1, 50_000])
+def test_a_workload_settles_after_it_was_suspended_by_a_queue(takes: float) -> None:
+    story = begin(Story())
+    story.at(100).mark("faults-stopped")
+    story.at(50_000).suspends(by="kueue")
+    story.at(50_000 + takes).enters("Suspending")
+    rests = story.enters("Suspended", QuotaReserved="False", ResourcesDeployed="False")
+    story.at(200_000).mark("stable")
+    if takes == 1:
+        assert_passes("INV-8", story.ends())
+    else:
+        assert_fails("INV-8", story.ends(), at=rests)
+
+
 def test_a_run_without_an_end_of_faults_arms_no_claim_about_settling() -> None:
     assert_unarmed("INV-8", started().at(1000).ends())
 

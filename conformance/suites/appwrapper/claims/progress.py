@@ -82,7 +82,8 @@ def workloads_settle_when_faults_stop(aw: AppWrapperRun) -> Obligations:
             yield met(stopped, aw.removed)
         return
     at: Moment = marks.get("stable") or aw.history.end
-    due_us = aw.history.operator.timing.due_us(stopped.t, _bound_us(aw) + _worked_us(aw, stopped))
+    since = _asked_last(aw, stopped)
+    due_us = aw.history.operator.timing.due_us(since.t, _bound_us(aw) + _worked_us(aw, since))
     settled = _settled_since(aw)
     if settled is not None:
         # How long a workload takes to complete is its own affair; AW-096 bounds what follows.
@@ -118,6 +119,15 @@ def workloads_settle_when_faults_stop(aw: AppWrapperRun) -> Obligations:
         )
     else:
         yield undecided(at, f"{aw} is {last.phase} with {shown} when the history ends")
+
+
+def _asked_last(aw: AppWrapperRun, stopped: Moment) -> Moment:
+    """The end of the faults, or the last time after it that it was suspended or resumed: a queue
+    may do so as late as it likes."""
+    changes = (
+        after for before, after in pairwise(aw.snapshots) if before.suspended != after.suspended
+    )
+    return max([stopped, *changes], key=lambda moment: moment.n)
 
 
 def _settled_since(aw: AppWrapperRun) -> Snapshot | None:
