@@ -96,6 +96,19 @@ def test_a_request_in_another_version_is_reviewed_in_that_of_the_rule(versions: 
     assert review["object"]["apiVersion"] == NEW.api_version
 
 
+def test_the_old_and_the_new_object_are_sent_in_one_order(versions: Cluster) -> None:
+    """Webhooks compare bytes: AppWrapper v1.2.0 so denied that Kueue v0.19.2 resumes one."""
+    metadata = {"name": "a", "namespace": "default"}
+    first = {**_thing(NEW), "metadata": {**metadata, "annotations": {"b": "1", "a": "1"}}}
+    stored = versions.api.handle(Create(NEW, first, "default", "a"), "user")
+    reviews = _register(versions, {"allowed": True})
+    later = {**stored["metadata"], "annotations": {"a": "1", "b": "1", "c": "1"}}
+    versions.api.handle(Update(NEW, {**stored, "metadata": later}), "user")
+    (review,) = reviews
+    orders = [list(review[each]["metadata"]["annotations"]) for each in ("oldObject", "object")]
+    assert orders == [["a", "b"], ["a", "b", "c"]]
+
+
 def test_a_request_in_another_version_than_the_exact_one_is_not_reviewed(
     versions: Cluster,
 ) -> None:
