@@ -58,15 +58,15 @@ WRITTEN_TO = Scenario(
 )
 
 
-def repeated_run(release: str, scenario: Scenario) -> RunResult:
-    """The run, which a second one has repeated byte for byte."""
+def repeated_run(release: str, scenario: Scenario, **others: str) -> RunResult:
+    """The run, which a second one has repeated byte for byte; `others` are released operators of
+    other roles beside it."""
     try:
-        released = simulated(release, "kueue")
+        released = {role: simulated(name, role) for role, name in others.items()}
+        released["kueue"] = simulated(release, "kueue")
     except ProgramMissingError as missing:
         pytest.skip(str(missing))
-    first, second = (
-        run_one(scenario, {"kueue": released}, 1, None, "", EDITIONS[release]) for _ in range(2)
-    )
+    first, second = (run_one(scenario, released, 1, None, "", EDITIONS[release]) for _ in range(2))
     assert difference_between(first, second) == ""
     return first
 
@@ -111,7 +111,21 @@ def test_one_that_is_reactivated_after_the_limit_is_never_requeued() -> None:
     assert verdict(run, "KQ-036") is Outcome.FAILED
 
 
-@pytest.mark.parametrize("release", ["kueue-v0.6.2"])
+@pytest.mark.parametrize("way", ["preemption", "failure"])
+def test_it_admits_the_appwrappers_of_a_release(way: str) -> None:
+    """AppWrapper v1.2.0 holds its quota until its pods are gone, and Kueue waits for it."""
+    scenario = SCENARIOS[f"quota/cells/of-app-wrapper/{way}/slow"]
+    run = repeated_run("kueue-v0.19.2", scenario, appwrapper="appwrapper-v1.2.0")
+    assert run.error == ""
+    assert verdict(run, "QL-004") is Outcome.PASSED
+
+
+def test_a_workload_may_be_finished_before_its_job_is_gone() -> None:
+    scenario = SCENARIOS["quota/cells/of-job/deleted-with-orphans/quick"]
+    assert verdict(repeated_run("kueue-v0.19.2", scenario), "QL-016") is Outcome.PASSED
+
+
+@pytest.mark.parametrize("release", ["kueue-v0.6.2", "kueue-v0.19.2"])
 def test_it_gives_quota_back_when_the_page_says(release: str, tmp_path: Path) -> None:
     """The page has all cells; these are a sample."""
     try:

@@ -295,7 +295,13 @@ def _gets_back(run: WorkloadRun, since: Moment | None) -> Obligations:
     if since is None:
         return
     admitted = run.next(since, lambda each: each.has_reservation)
-    victims = [each for each in run.queues.preempted if each.preemptor == run.track.uid]
+    uid = run.track.uid
+    victims = [
+        each
+        for each in run.queues.preempted
+        # Kueue v0.6.2 does not say for whom.
+        if each.preemptor == uid or (not each.preemptor and each.n > since.n)
+    ]
     yield eventually(
         run,
         "the eviction of others that hold its quota",

@@ -143,6 +143,10 @@ def orphans_hold_nothing(holding: Holding) -> Obligations:
     if holding.others_were_down(gone, last):
         yield undecided(gone, "another controller was down")
         return
+    standing = holding.workload.at(last.n)
+    if standing is not None and standing.is_finished:
+        yield met(gone, last)
+        return
     ended = holding.workload.next(gone, lambda state: state.is_finished)
     yield eventually(
         holding,
