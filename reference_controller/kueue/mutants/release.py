@@ -72,7 +72,9 @@ def quota_is_never_given_back(self: Rules, strategy: str, is_active: bool, pods_
     return False
 
 
-@MUTANTS.mutant(Rules.stops, "It leaves the job of an evicted Workload running.", "KQ-032")
+@MUTANTS.mutant(
+    Rules.stops, "It leaves the job of an evicted Workload running.", "KQ-032", "QL-001"
+)
 def evicted_jobs_run_on(self: Rules, workload: Workload) -> bool:
     return False
 

@@ -36,6 +36,9 @@ def evicted_at_the_recovery_timeout(run: WorkloadRun) -> Obligations:
 
 def _at_its_timeout(run: WorkloadRun, *, was_ready: bool) -> Obligations:
     for overdue in run.overdue:
+        ended = None if run.job is None else run.job.ended
+        if ended is not None and ended.t <= overdue.t:
+            continue  # its quota may be held until its last pod is terminal
         if run.was_ready(overdue.state) == was_ready and overdue.state.is_active:
             yield eventually(
                 run,

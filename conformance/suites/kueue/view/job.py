@@ -63,10 +63,13 @@ class JobRun:
         """Those left after position n that are not the garbage collector's (K9)."""
         if self.track.kind != str(RAY_JOB):
             return self.pods_left(n)
-        return [pod for pod in self.pods_left(n) if self._has_its_owner(pod, n)]
+        return [pod for pod in self.pods_left(n) if self.has_its_owner(pod, n)]
 
-    def _has_its_owner(self, pod: Track, n: int) -> bool:
+    def has_its_owner(self, pod: Track, n: int) -> bool:
+        """True unless its owner is gone, and it waits for the garbage collector."""
         owner = controller_of(pod.at(n)) or {}
+        if not owner:
+            return True
         track = self._history.tracks.get(str(owner.get("uid", "")))
         return track is not None and track.exists_at(n)
 
@@ -117,6 +120,15 @@ class JobRun:
         if GROUP_NAME in labels_of(self.track.first):
             return None
         return next((each for each in self.track.versions if _has_succeeded(each.object)), None)
+
+    @property
+    def ended(self) -> Moment | None:
+        """The first moment at which it says that it has succeeded or failed; None for a group."""
+        if GROUP_NAME in labels_of(self.track.first):
+            return None
+        ends = (each for each in self.track.versions if _has_failed(each.object))
+        both = filter(None, (self.succeeded, next(ends, None)))
+        return min(both, key=lambda each: each.n, default=None)
 
     def stopped(self, since: Moment) -> Moment | None:
         """The first moment from one on at which it is suspended, or gone."""
@@ -201,6 +213,11 @@ def _has_succeeded(job: Object | None) -> bool:
     if get_path(job or {}, "status.phase") == "Succeeded":
         return True
     return any(condition_status(job or {}, type_) == "True" for type_ in ("Complete", "Completed"))
+
+
+def _has_failed(job: Object | None) -> bool:
+    said = [get_path(job or {}, f"status.{each}") for each in ("phase", "jobDeploymentStatus")]
+    return "Failed" in said or condition_status(job or {}, "Failed") == "True"
 
 
 def _is_bound(pod: Object) -> bool:

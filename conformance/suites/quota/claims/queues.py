@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final
 
+from conformance.history.tracks import Instant
 from conformance.norm import Obligations, eventually, met, undecided, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import listed, when
@@ -110,6 +111,9 @@ def nominal_quota_is_reachable(view: QuotaHistory) -> Obligations:
         grace_us = max((pod.grace_us for pod in pods), default=0)
         if any(pod.outlives_grace(holding.operator.timing.latency_us) for pod in pods):
             yield undecided(since, "a pod of its victims outlived its grace period")
+            continue
+        if holding.others_were_down(since, Instant(since.n, since.t + grace_us)):
+            yield undecided(since, "another controller, which stops its victims, was down")
             continue
         yield eventually(
             holding,

@@ -39,8 +39,8 @@ def operator_dies_while_pods_stop(world: World) -> None:
 
 
 @scenario(
-    arms=["QL-001"],
-    kills="job-is-not-asked",
+    arms=["QL-001", "QL-004"],
+    kills="pods-are-always-awaited",
     cases={"pod": QueuedPod, "pytorch-job": QueuedPyTorchJob},
 )
 def pods_stop_slowly(world: World, kind: type[QueuedPod | QueuedPyTorchJob]) -> None:

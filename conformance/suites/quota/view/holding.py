@@ -189,11 +189,15 @@ class Holding(ObjectRun):
         return not later and (self.track.created.n <= n or not begun)
 
     def others_were_down(self, began: Moment, since: Moment) -> bool:
-        """True if another process, such as the job's own controller, was down or paused from the
-        beginning of a loss until its release was due: a release by its word comes as late as
-        that."""
+        """True if another process, such as the job's own controller, was down or paused, or an
+        operator was hindered, from the beginning of a loss until its release was due: a release by
+        its word comes as late as that."""
         timing = self.operator.timing
         due_us = timing.due_us(since.t, 2 * timing.latency_us)
+        others = (each for each in self.history.operators.values() if each is not self.operator)
+        until_us = self.history.end.t if due_us is None else due_us
+        if any(each.timing.hindered(began.t - timing.latency_us, until_us) for each in others):
+            return True
         down: set[str] = set()
         for entry in self.history.processes:
             if self.operator.is_by(entry.process):
@@ -207,6 +211,13 @@ class Holding(ObjectRun):
             else:
                 down.discard(entry.process)
         return bool(down)
+
+    def leaves_pods(self, n: int) -> bool:
+        """True if one of its pods, of which the owner is gone, uses resources after a position."""
+        using = (pod for pod in self.pods if pod.uses_at(n, terminating=True))
+        return self.job is not None and any(
+            not self.job.has_its_owner(pod.track, n) for pod in using
+        )
 
     def is_seen_late(self, step: Step) -> bool:
         """True if a fault may have shown the controller older states than its latency explains."""
