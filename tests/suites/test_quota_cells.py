@@ -8,6 +8,7 @@ from typing import cast
 import msgspec
 import pytest
 
+from chaos.plan import parse_plan
 from conformance.history import History
 from conformance.implementation import implementations
 from conformance.norm.verdict import Outcome
@@ -19,6 +20,43 @@ from conformance.suites.quota.cells import KINDS, Cell, all_cells, why_impossibl
 from conformance.suites.quota.editions import BY_EDITION, KEP, STRICT
 from conformance.suites.quota.table import blank_cells, entries, table_lines
 
+ACQUITTED = {
+    "pods of a deleted Job waited for the garbage collector": """\
+seed: 3916685549
+scenario: quota/cells/of-job-set/reclaim/slow
+faults:
+- pause: {actor: garbage-collector}
+  when: {before: commit, by: jobset, verb: create, kind: Job, subresource: ""}
+  for: 5s
+- delete_object: {kind: Job, name: {of: JobSet/a}, propagation: Background}
+  when: {after: commit, event: updated, kind: Pod, occurrence: 2}
+""",
+    "a JobSet that had failed was not evicted at its timeout": """\
+seed: 3277606873
+scenario: quota/cells/of-job-set/pods-ready-timeout/stuck
+faults:
+- kill_pod: {pod: {of: JobSet/a, which: last}, exit_code: 137}
+  when: {at: 252s}
+  for: 7s
+""",
+    "an AppWrapper's controller had its answers late": """\
+seed: 2274462965
+scenario: quota/cells/of-app-wrapper/failure/stuck
+workload: {appwrapper: a, replicas: 1}
+faults:
+- slow_api: {actor: appwrapper, by: 21s}
+  when: {at: 30s}
+""",
+    "an AppWrapper's controller was down while it was to stop a victim": """\
+seed: 1199926505
+scenario: quota/cells/of-app-wrapper/preemption/quick
+faults:
+- kill: {actor: appwrapper, restart_after: 54s}
+  when: {after: commit, kind: AppWrapper, name: a, field: {status.phase: Suspending}}
+  for: 10s
+""",
+}
+"""Plans found at random in which the reference was said to be wrong, and was not."""
 CELLS = [found for found in SCENARIOS.values() if found.id.startswith("quota/cells/")]
 
 
@@ -84,6 +122,14 @@ def test_quota_that_is_configured_to_be_held_does_not_leak(
     verdicts = run_one(scenario, references, DEFAULT_SEED, edition=KEP).verdicts
     assert {each.claim for each in verdicts if each.outcome is Outcome.FAILED} == set()
     assert "QL-004" in {each.claim for each in verdicts if each.outcome is Outcome.PASSED}
+
+
+@pytest.mark.parametrize("plan", ACQUITTED.values(), ids=ACQUITTED)
+def test_what_others_do_late_convicts_nothing(plan: str) -> None:
+    found = parse_plan(plan)
+    scenario = SCENARIOS[found.scenario]
+    run = run_one(scenario, implementations("reference", scenario.roles), found.seed, found)
+    assert {each.claim for each in run.verdicts if each.outcome is Outcome.FAILED} == set()
 
 
 def test_the_table_counts_what_is_blank() -> None:
