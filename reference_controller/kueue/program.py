@@ -38,7 +38,7 @@ from reference_controller.kueue.queue_controllers import (
 from reference_controller.kueue.rules import Rules
 from reference_controller.kueue.scheduler import Scheduler
 from reference_controller.kueue.workload_controller import WorkloadController
-from reference_controller.reference_program import ReferenceProgram
+from reference_controller.reference_program import DecisionCode, ReferenceProgram
 from reference_controller.runtime.admission_review import Asking, Webhook, Webhooks
 from reference_controller.runtime.controller import Controller
 from vocabulary.kinds import DEPLOYMENT, POD, STATEFUL_SET
@@ -80,6 +80,13 @@ def _webhooks(config: KueueConfig, rules: Rules, asking: Asking) -> Webhooks:
     }
 
 
+_DECIDE: Final = (
+    *("books", "flavors", "preemption", "priorities", "quota", "release", "scheduler"),
+    *("job_controller", "workload_controller"),
+    *(f"rules.{each}" for each in ("admission", "flavors", "order", "pods", "preemption")),
+    *("rules.release", "rules.requeuing"),
+)
+"""The modules that decide who has quota, and until when."""
 PROGRAM: Final = ReferenceProgram(
     name="kueue",
     config=KueueConfig,
@@ -91,4 +98,7 @@ PROGRAM: Final = ReferenceProgram(
     manifests=MANIFESTS,
     rules=Rules,
     mutants=MUTANTS,
+    decision_code=DecisionCode(
+        modules=tuple(f"reference_controller.kueue.{each}" for each in _DECIDE)
+    ),
 )
