@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from chaos.plan import Plan
 from conformance import claims
 from conformance.history import History
 from conformance.implementation import implementation
@@ -24,10 +25,11 @@ from conformance.running.collecting import collecting_seldom, collector_at_rest
 from conformance.running.crash_tasks import crash_tasks
 from conformance.running.run_options import DEFAULT_SEED, RunOptions
 from conformance.running.runner import run_one
-from conformance.running.workers import run_task
+from conformance.running.workers import Task, run_task
 from conformance.scenario_type import Scenario
 from conformance.scenarios import SCENARIOS
 from conformance.suites.appwrapper.handle import AppWrapper
+from conformance.suites.streams.crash_states import crash_plans
 from conformance.worlds.simulated.world import SimulatedWorld
 from vocabulary.clock import MINUTE
 from vocabulary.kinds import POD
@@ -43,6 +45,9 @@ MOST_GROWTH = {100: 1.0, 1_000: 1.5, 10_000: 2.0}
 MOST_GROWTH_OF_MANY = 1.5
 PODS_PER_NODE = 100
 EVERY_NTH_CRASH_POINT = 8
+EVERY_NTH_CRASH_STATE = 53
+MOST_PER_STATE_MS = 37
+"""The 9,700 runs of `assay run streams --crash-points` on two cores in three minutes."""
 
 
 class Figure(NamedTuple):
@@ -114,6 +119,25 @@ def crash_points(runs: Sequence[Timed]) -> Figure:
         f"{plans:,.0f}",
         "≥ 500,000",
         plans >= 500_000,
+    )
+
+
+def crash_states() -> Figure:
+    """A sample of the states that a crash can leave of Streams' canonical Job."""
+    base = Plan("streams/submissions/canonical/five", seed=DEFAULT_SEED)
+    plans = list(crash_plans(base))
+    sample = [
+        Task(base.scenario, "reference", base.seed, plan.to_data(), keep_history=False)
+        for _, plan in plans[::EVERY_NTH_CRASH_STATE]
+    ]
+    with collecting_seldom():
+        _, seconds = processor_seconds(lambda: deque(map(run_task, sample), maxlen=0))
+    state_ms = seconds / len(sample) * 1e3
+    return Figure(
+        f"crash state of a Streams Job ({len(sample)} of {len(plans):,} run)",
+        f"{state_ms:.1f} ms",
+        f"≤ {MOST_PER_STATE_MS} ms",
+        state_ms <= MOST_PER_STATE_MS,
     )
 
 

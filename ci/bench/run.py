@@ -42,6 +42,7 @@ def measure() -> Iterator[Figure]:
     of_scenarios, runs = figures.scenarios(rounds=3)
     yield from of_scenarios
     yield figures.crash_points(runs)
+    yield figures.crash_states()
     yield figures.first_result()
     yield figures.whole_suite(jobs=2)
     yield from figures.growth()

@@ -60,6 +60,8 @@ from vocabulary.requests import Create, List, ObjectList, Patch, Reconcile, Upda
 if TYPE_CHECKING:
     from reference_controller.runtime.caches import Caches
 
+_SHOWN_US: Final = 10 * SECOND
+"""A part that the cache has not shown by then is looked for at the API server."""
 _COUNTED: Final = {
     CONFIG_MAP: "configMapCount",
     SERVICE: "serviceCount",
@@ -82,8 +84,8 @@ class JobController:
         self._rules = office.rules
         self._recovery = Recovery(office)
         self._writes = OwnWrites()
-        self._created: dict[str, dict[tuple[Kind, str], str]] = {}
-        """By the uid of a Job: the parts that the cache has yet to show, with their uids."""
+        self._created: dict[str, dict[tuple[Kind, str], Micros]] = {}
+        """By the uid of a Job: the parts that the cache has yet to show, and since when."""
         self._once: set[tuple[str, Kind, str]] = set()
         """The parts that it has ever created: uid of the Job, kind and name."""
         self._looks: Counter[str] = Counter()
@@ -121,8 +123,7 @@ class JobController:
             yield from self._let_go(job)
             return None
         if is_submitted:
-            yield from self._look_after(self._office.compiled(job))
-            return None
+            return (yield from self._look_after(self._office.compiled(job), now_us))
         if self._rules.is_fresh(get_path(job, "spec.id") is not None):
             self._office.driven.add(uid_of(job))
             job = yield from self._launch(key, job)
@@ -138,7 +139,7 @@ class JobController:
                 return None
             job = yield from self._take_over(key, job, design)
         self._office.driven.add(uid_of(job))
-        return (yield from self._submit(key, self._office.compiled(job)))
+        return (yield from self._submit(key, self._office.compiled(job), now_us))
 
     def _is_interrupted(self, job: Object) -> Reading[bool]:
         assert self._started_us is not None
@@ -193,51 +194,64 @@ class JobController:
         found = yield from read(CONFIG_MAP, namespace_of(job), name, live=True)
         return "" if found is None else digest(found.get("data") or {})[:12]
 
-    def _submit(self, key: Key, job: Compiled) -> Reconcile:
+    def _submit(self, key: Key, job: Compiled, now_us: Micros) -> Reconcile:
         if job.uid in self._aborted:
             return None
         for part in job.parts:
-            if (yield from self._exists(job, part)):
+            if (yield from self._exists(job, part, now_us)):
                 continue
             if self._rules.creates((job.uid, part.kind, part.name) in self._once):
-                yield from self._create(job, part)
+                yield from self._create(job, part, now_us)
         for live in (False, True):
             if not (yield from self._is_complete(job, live=live)):
                 if live:
                     self._created.pop(job.uid, None)
-                return None
+                return self._looks_again_us(job, now_us)
         body = {"metadata": _version(job.job), "spec": {"phase": Phase.SUBMITTED}}
         stored: Object = yield Patch(JOB, *key, body)
         self._writes.remember(key, stored)
         self._created.pop(job.uid, None)
         return None
 
-    def _look_after(self, job: Compiled) -> Reading[None]:
+    def _looks_again_us(self, job: Compiled, now_us: Micros) -> Micros | None:
+        """A part may have gone before the cache has shown it: then there is no event of it."""
+        return now_us + _SHOWN_US if self._created.get(job.uid) else None
+
+    def _look_after(self, job: Compiled, now_us: Micros) -> Reconcile:
         """Create what is missing of a submitted Job, unless it is being deleted: its cached state
         may be older than what is missing."""
         missing = []
         for part in job.parts:
-            is_there = yield from self._exists(job, part)
+            is_there = yield from self._exists(job, part, now_us)
             if not is_there and self._rules.restores(part.kind):
                 missing.append(part)
         if not missing:
-            return
+            return self._looks_again_us(job, now_us)
         standing = yield from read(JOB, *key_of(job.job), live=True)
         is_alive = standing is not None and uid_of(standing) == job.uid
         if self._rules.may_restore(is_alive and not is_terminating(standing or {})):
             for part in missing:
-                yield from self._create(job, part)
+                yield from self._create(job, part, now_us)
+        return self._looks_again_us(job, now_us)
 
-    def _exists(self, job: Compiled, part: Part) -> Reading[bool]:
+    def _exists(self, job: Compiled, part: Part, now_us: Micros) -> Reading[bool]:
         """True if a part is in the cache, or was created and the cache has yet to show it."""
         created = self._created.setdefault(job.uid, {})
         found = yield from read(part.kind, namespace_of(part.object), part.name, live=False)
         if found is not None and labels_of(found).get(JOB_UID) == job.uid:
             created.pop((part.kind, part.name), None)
             return True
-        return (part.kind, part.name) in created
+        since_us = created.get((part.kind, part.name))
+        if since_us is None or now_us - since_us < _SHOWN_US:
+            return since_us is not None
+        del created[part.kind, part.name]
+        standing = yield from read(part.kind, namespace_of(part.object), part.name, live=True)
+        if standing is None or labels_of(standing).get(JOB_UID) != job.uid:
+            return False
+        created[part.kind, part.name] = now_us
+        return True
 
-    def _create(self, job: Compiled, part: Part) -> Reading[None]:
+    def _create(self, job: Compiled, part: Part, now_us: Micros) -> Reading[None]:
         (reference,) = part.object["metadata"]["ownerReferences"]
         owner = self._rules.reference(part.kind, reference)
         references = [] if owner is None else [owner]
@@ -245,12 +259,12 @@ class JobController:
         wanted = {**part.object, "metadata": metadata}
         namespace = namespace_of(part.object)
         try:
-            stored: Object = yield Create(part.kind, wanted, namespace, part.name)
+            yield Create(part.kind, wanted, namespace, part.name)
         except ApiError as error:
             if not error.is_already_exists:
                 raise
-            stored = yield from self._taken(job, Part(part.kind, wanted), error)
-        self._created.setdefault(job.uid, {})[part.kind, part.name] = uid_of(stored)
+            yield from self._taken(job, Part(part.kind, wanted), error)
+        self._created.setdefault(job.uid, {})[part.kind, part.name] = now_us
         self._once.add((job.uid, part.kind, part.name))
 
     def _taken(self, job: Compiled, part: Part, error: ApiError) -> Reading[Object]:

@@ -14,10 +14,11 @@ from conformance.suites.streams.decisions import ONE_AT_A_TIME
 from conformance.suites.streams.kind import JobState
 from vocabulary.history import Process, Write
 from vocabulary.kinds import POD, Kind
-from vocabulary.objects import controller_of, is_terminating, labels_of
+from vocabulary.objects import controller_of, finalizers_of, is_terminating, labels_of
 
 FORBIDDEN = 403
 ENDS = ("killed", "stopped", "ended")
+_OF_COLLECTOR = ("foregroundDeletion", "orphan")
 
 
 class JobRun(ObjectRun):
@@ -51,12 +52,22 @@ class JobRun(ObjectRun):
 
     @cached_property
     def forbidden(self) -> Write | None:
-        """A part of it that the API server has refused to the end, for lack of quota or rights."""
+        """The first refusal of a part that the API server has refused to the end, for lack of quota
+        or rights."""
         stored = {(track.kind, track.name): track.created.n for track in self.tree}
-        for write in reversed(self.operator.refused_creates):
+        for write in self.operator.refused_creates:
             is_its = write.name.startswith(self.track.name) and write.code == FORBIDDEN
             if is_its and stored.get((write.kind, write.name), -1) < write.n:
                 return write
+        return None
+
+    @cached_property
+    def held(self) -> Write | None:
+        """The last change of a part that a finalizer of others keeps to the end."""
+        for track in self.tree:
+            kept = set(finalizers_of(track.last)) - set(_OF_COLLECTOR)
+            if track.removed is None and is_terminating(track.last) and kept:
+                return track.versions[-1]
         return None
 
     @cached_property

@@ -21,7 +21,7 @@ from conformance.suites.streams.decisions import HEALED
 from conformance.suites.streams.judging import claim
 from conformance.suites.streams.kind import ElementState
 from conformance.suites.streams.sources import text
-from conformance.suites.streams.view import JobRun, first
+from conformance.suites.streams.view import FORBIDDEN, JobRun, first
 from vocabulary.clock import SECOND
 from vocabulary.history import Write
 from vocabulary.kinds import CONFIG_MAP, POD
@@ -34,6 +34,16 @@ def _deletion(track: Track) -> Write | None:
     """When an object's deletion began."""
     ending = (each for each in track.versions if is_terminating(each.object or {}))
     return next(ending, None) or track.removed
+
+
+def _refused(run: JobRun, element: Track) -> Write | None:
+    """The first pod of an element that the API server has refused, for lack of quota or rights:
+    the operator may wait before it tries again."""
+    for write in run.operator.refused_creates:
+        is_pod = write.kind == str(POD) and write.code == FORBIDDEN
+        if is_pod and write.name.startswith(f"{element.name}-"):
+            return write
+    return None
 
 
 def _lost_pods(run: JobRun) -> Iterator[tuple[Track, Track, Write]]:
@@ -78,12 +88,18 @@ def deleted_pods_are_restarted(run: JobRun) -> Obligations:
             since=gone,
             within_us=0,
             happened=next(later, None),
-            unless=first([run.deleting, _deletion(element)]),
+            unless=first([run.deleting, _deletion(element), _refused(run, element)]),
             steps=3,
         )
         before = ElementState(element.at(pod.created.n)).launches
         if element.removed is None and ElementState(element.last).launches <= before:
-            yield in_the_end(run, f"another launch of {element}", since=gone, happened=None)
+            yield in_the_end(
+                run,
+                f"another launch of {element}",
+                since=gone,
+                happened=None,
+                unless=_refused(run, element),
+            )
 
 
 @claim("ST-047", text(18), level=Level.DERIVED, armed_by="ProcessingElement was launched")
@@ -138,7 +154,7 @@ def failed_pods_are_restarted(run: JobRun) -> Obligations:
                     since=failed,
                     within_us=0,
                     happened=again,
-                    unless=first([run.deleting, _deletion(element)]),
+                    unless=first([run.deleting, _deletion(element), _refused(run, element)]),
                     steps=4,
                 )
             elif again is None:
@@ -271,7 +287,9 @@ def elements_are_launched(run: JobRun) -> Obligations:
             since=element.created,
             within_us=0,
             happened=pods[0].created if pods else None,
-            unless=first([run.interruption, run.deleting, _deletion(element)]),
+            unless=first(
+                [run.interruption, run.deleting, _deletion(element), _refused(run, element)]
+            ),
             steps=4,
         )
 

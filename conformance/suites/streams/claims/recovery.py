@@ -210,10 +210,16 @@ def recoveries_are_recovered(run: JobRun) -> Obligations:
         "its successor",
         since=ended[0],
         happened=None if later is None else later.track.created,
-        unless=run.users_deletion,
+        unless=run.users_deletion or run.held,
     )
     for record in run.history.by_kind.get(str(RECOVERY), ()):
-        yield in_the_end(run, f"the end of {record}", since=record.created, happened=record.removed)
+        yield in_the_end(
+            run,
+            f"the end of {record}",
+            since=record.created,
+            happened=record.removed,
+            unless=run.held,
+        )
 
 
 @claim("ST-039", text(31), level=Level.DERIVED, decision=USERS_WISH, armed_by="user deleted a Job")

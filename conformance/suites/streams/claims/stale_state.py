@@ -15,7 +15,7 @@ from conformance.suites.streams.kind import ElementState, JobState
 from conformance.suites.streams.sources import text
 from conformance.suites.streams.view import JobRun
 from vocabulary.kinds import CONFIG_MAP, POD
-from vocabulary.objects import annotations_of
+from vocabulary.objects import Object, annotations_of
 
 _RECOVERED = "Job became Submitted after an interruption"
 
@@ -111,7 +111,7 @@ def fusions_do_not_mix(run: JobRun) -> Obligations:
     n, size = run.submitted.n, JobState(run.submitted.object or {}).size
     elements = run.alive(PROCESSING_ELEMENT, n)
     texts = run.alive(CONFIG_MAP, n)
-    contents = {annotations_of(track.at(n)).get(CONTENT_ID) for track in texts}
+    contents = {annotations_of(_as_written(run, track, n)).get(CONTENT_ID) for track in texts}
     odd = [each for each in elements if ElementState(each.at(n)).content not in contents]
     compilations = {*map(_compilation, texts)} - {None}
     has_twins = len({ElementState(each.at(n)).content for each in elements}) < len(elements)
@@ -125,6 +125,12 @@ def fusions_do_not_mix(run: JobRun) -> Obligations:
             f"many compilations: {len(compilations)}"
             f"{', and two elements have the same content' if has_twins else ''}.",
         )
+
+
+def _as_written(run: JobRun, track: Track, n: int) -> Object:
+    """A part as the operator has written it last: others may change it afterwards."""
+    own = [each for each in track.versions if each.n <= n and run.operator.is_by(each.actor)]
+    return (own[-1].object if own else None) or track.first
 
 
 def _compilation(config_map: Track) -> tuple[Any, ...] | None:

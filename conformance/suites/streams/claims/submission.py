@@ -37,7 +37,7 @@ def crashes_are_survived(run: JobRun) -> Obligations:
         "that its name has a Job again",
         since=ended[0],
         happened=(run.successor.track.created if run.successor else ended[0]) if lasts else None,
-        unless=run.users_deletion,
+        unless=run.users_deletion or run.held,
     )
 
 
@@ -154,7 +154,7 @@ def trees_go_with_their_jobs(run: JobRun) -> Obligations:
             f"the end of {track}",
             since=run.deleting,
             happened=track.removed,
-            unless=_orphaned(run),
+            unless=_orphaned(run) or run.held,
         )
 
 

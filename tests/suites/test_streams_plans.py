@@ -1,0 +1,79 @@
+"""Random plans that have convicted the reference, or a claim: mended since."""
+
+from __future__ import annotations
+
+import pytest
+
+from chaos.plan import parse_plan
+from conformance.implementation import implementation
+from conformance.running.runner import run_one
+from conformance.scenarios import SCENARIOS
+
+PLANS = {
+    "others-hold-a-part": """
+seed: 1022091282
+scenario: streams/recoveries/part-outlives-the-deletion
+scale: {nodes: 1}
+exhaustive: true
+faults:
+- time_out: {verb: create, kind: Pod, skip: 3, times: 0, after: 60s}
+  when: {injection: 1}
+- pause: {actor: garbage-collector}
+  when: {before: commit, by: operator}
+- kill: {actor: operator, restart_after: null}
+  when: {injection: 2}
+- start: {actor: operator}
+  when: {injection: 3}
+""",
+    "part-goes-before-the-cache-has-shown-it": """
+seed: 2753423261
+scenario: streams/submissions/part-is-lost-during-the-submission/config-map
+exhaustive: true
+faults:
+- slow_api: {}
+  when: {after: commit, by: operator, outcome: any, occurrence: 18}
+- delete_object: {kind: ConfigMap, name: a-4-22fc1}
+  when: {injection: 2}
+""",
+    "user-changes-a-content": """
+seed: 3093374935
+scenario: streams/submissions/config-map-is-stale
+exhaustive: true
+faults:
+- edit_object:
+    kind: ConfigMap
+    name: a-4-c333a
+    patch: {metadata: {annotations: {streams.conformance.dev/contentId: stale}}}
+  when: {injection: 2}
+""",
+    "quota-refuses-pods": """
+seed: 4221075137
+scenario: streams/crashes/all-within-a-second
+scale: {nodes: 1}
+exhaustive: true
+faults:
+- create_object:
+    object:
+      apiVersion: v1
+      kind: ResourceQuota
+      metadata: {name: none-of-pods}
+      spec: {hard: {count/pods: '0'}}
+  when: {at: 1s}
+- taint: {node: {}, key: example.com/broken, effect: NoExecute}
+  when: {at: 1s}
+  for: 1s
+""",
+}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_the_reference_is_not_convicted(name: str) -> None:
+    plan = parse_plan(PLANS[name])
+    run = run_one(
+        SCENARIOS[plan.scenario],
+        {"streams": implementation("reference", "streams")},
+        plan.seed,
+        plan,
+    )
+    assert len(run.struck) >= len(plan.faults) - 2
+    assert not [verdict for verdict in run.verdicts if verdict.outcome == "failed"]
