@@ -9,6 +9,7 @@ A submitted Job is only looked after: what is missing of it is created again.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
@@ -61,7 +62,8 @@ if TYPE_CHECKING:
     from reference_controller.runtime.caches import Caches
 
 _SHOWN_US: Final = 10 * SECOND
-"""A part that the cache has not shown by then is looked for at the API server."""
+"""A part that the cache has not shown by then is looked for at the API server, once."""
+_SEEN_US: Final = sys.maxsize
 _COUNTED: Final = {
     CONFIG_MAP: "configMapCount",
     SERVICE: "serviceCount",
@@ -215,7 +217,8 @@ class JobController:
 
     def _looks_again_us(self, job: Compiled, now_us: Micros) -> Micros | None:
         """A part may have gone before the cache has shown it: then there is no event of it."""
-        return now_us + _SHOWN_US if self._created.get(job.uid) else None
+        since_us = self._created.get(job.uid, {}).values()
+        return now_us + _SHOWN_US if any(each != _SEEN_US for each in since_us) else None
 
     def _look_after(self, job: Compiled, now_us: Micros) -> Reconcile:
         """Create what is missing of a submitted Job, unless it is being deleted: its cached state
@@ -244,11 +247,11 @@ class JobController:
         since_us = created.get((part.kind, part.name))
         if since_us is None or now_us - since_us < _SHOWN_US:
             return since_us is not None
-        del created[part.kind, part.name]
         standing = yield from read(part.kind, namespace_of(part.object), part.name, live=True)
-        if standing is None or labels_of(standing).get(JOB_UID) != job.uid:
+        if standing is None:
+            del created[part.kind, part.name]
             return False
-        created[part.kind, part.name] = now_us
+        created[part.kind, part.name] = _SEEN_US
         return True
 
     def _create(self, job: Compiled, part: Part, now_us: Micros) -> Reading[None]:

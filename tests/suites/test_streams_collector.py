@@ -16,7 +16,7 @@ from conformance.suites.streams.view import StreamsHistory
 PACES: Final = ("held", "lagging", "racing", "ahead")
 STYLES: Final = {
     "abort": ("stuck", "stuck", "clean, overlap", "clean"),
-    "adopt": ("stuck", "stuck", "clean, overlap", "clean"),
+    "adopt": ("stuck", "clean, overlap", "clean, overlap", "clean"),
     "replace": ("stale, overlap", "stale, overlap", "clean, overlap", "clean"),
     "retry": ("clean, overlap", "clean, overlap", "clean, overlap", "clean"),
 }

@@ -64,11 +64,8 @@ class JobRun(ObjectRun):
     @cached_property
     def held(self) -> Write | None:
         """The last change of a part that a finalizer of others keeps to the end."""
-        for track in self.tree:
-            kept = set(finalizers_of(track.last)) - set(_OF_COLLECTOR)
-            if track.removed is None and is_terminating(track.last) and kept:
-                return track.versions[-1]
-        return None
+        found = (kept_by_others(track) for track in self.tree)
+        return next((each for each in found if each is not None), None)
 
     @cached_property
     def interruption(self) -> Process | None:
@@ -199,6 +196,13 @@ class StreamsHistory(ObjectView[JobRun]):
             for each in self.subjects
             if (each.track.namespace, each.track.name) == (track.namespace, track.name)
         ]
+
+
+def kept_by_others(track: Track) -> Write | None:
+    """The last change of an object that a finalizer of others keeps to the end."""
+    others = set(finalizers_of(track.last)) - set(_OF_COLLECTOR)
+    is_kept = track.removed is None and is_terminating(track.last) and others
+    return track.versions[-1] if is_kept else None
 
 
 def first(moments: Sequence[Moment | None]) -> Moment | None:

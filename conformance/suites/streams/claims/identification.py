@@ -165,8 +165,11 @@ def others_are_not_touched(run: JobRun) -> Obligations:
         by_user = run.users_deletion
         if begins.n < run.submitted.n or (by_user is not None and by_user.n < ends.n):
             continue
+        if any(run.missing_at(begins.n)):
+            continue
         write = next((w for w in _writes(run, begins.n, by_operator=True) if w.n < ends.n), None)
-        if write is None:
+        touched = next(_writes(run, begins.n, by_operator=False), None)
+        if write is None or (touched is not None and touched.n < write.n):
             yield met(begins)
         else:
             yield violated(

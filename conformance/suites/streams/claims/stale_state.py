@@ -14,6 +14,7 @@ from conformance.suites.streams.judging import claim
 from conformance.suites.streams.kind import ElementState, JobState
 from conformance.suites.streams.sources import text
 from conformance.suites.streams.view import JobRun
+from vocabulary.history import Write
 from vocabulary.kinds import CONFIG_MAP, POD
 from vocabulary.objects import Object, annotations_of
 
@@ -146,7 +147,7 @@ def pods_are_not_made_of_old_elements(run: JobRun) -> Obligations:
     last start, unless its Job was Submitted by then."""
     for element in run.of(PROCESSING_ELEMENT):
         for pod in run.pods_of(element):
-            start = _last_start(run, pod.created.n)
+            start = _last_start(run, pod.created)
             if run.submitted is not None and run.submitted.n < start:
                 continue
             since = element.version_at(start)
@@ -161,9 +162,14 @@ def pods_are_not_made_of_old_elements(run: JobRun) -> Obligations:
                 )
 
 
-def _last_start(run: JobRun, n: int) -> int:
-    starts = [p.n for p in run.operator.processes if p.change == "started" and p.n < n]
-    return starts[-1] if starts else -1
+def _last_start(run: JobRun, write: Write) -> int:
+    """When the process that wrote has started, or became the leader."""
+    starts = [
+        each.n
+        for each in run.operator.processes
+        if each.process == write.actor and each.change in ("started", "leading")
+    ]
+    return max((n for n in starts if n < write.n), default=-1)
 
 
 @claim("ST-026", text(19), armed_by=_RECOVERED)

@@ -12,7 +12,7 @@ from conformance.suites.streams.decisions import DURABLE
 from conformance.suites.streams.judging import claim, claim_of_history
 from conformance.suites.streams.kind import JobState
 from conformance.suites.streams.sources import text
-from conformance.suites.streams.view import JobRun, StreamsHistory
+from conformance.suites.streams.view import JobRun, StreamsHistory, kept_by_others
 from vocabulary.history import Write
 from vocabulary.kinds import POD
 from vocabulary.objects import controller_of, labels_of, owner_references
@@ -154,7 +154,7 @@ def trees_go_with_their_jobs(run: JobRun) -> Obligations:
             f"the end of {track}",
             since=run.deleting,
             happened=track.removed,
-            unless=_orphaned(run) or run.held,
+            unless=_orphaned(run) or kept_by_others(track),
         )
 
 
