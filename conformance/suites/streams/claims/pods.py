@@ -306,11 +306,8 @@ def nothing_is_made_below_the_dying(run: JobRun) -> Obligations:
         created = track.created
         if created.n < begun.n or not run.operator.is_by(created.actor):
             continue
-        # What it asked for before the deletion may come after it, once. A submission goes on by what
-        # the caches show; before a part of a Submitted Job is restored, the Job has to be looked at.
-        is_restored = run.submitted is not None and run.submitted.n < created.n
-        reach_us = run.operator.looked_us if is_restored else run.operator.seen_us
-        is_late = reach_us(created.actor, created.t) > begun.t
+        # What it asked for before the deletion may come after it, once.
+        is_late = run.operator.looked_us(created.actor, created.t) > begun.t
         if is_late or (track.kind, track.name) in seen:
             yield violated(
                 created,
