@@ -1,6 +1,6 @@
 """A scenario: a reproducible situation, written once, run on every cluster that can host it.
 
-A scenario is a function of a `World`. Its docstring's first line is its title, a full
+A scenario is a function of a `World`. Its docstring's first paragraph is its title, a full
 sentence about what must hold; its manifests stand beside it in YAML. It says which claims
 it was written to arm; the checkers of all claims run on its history anyway.
 """
@@ -151,7 +151,7 @@ def scenario(
     def register(function: Function) -> Function:
         suite, base = _id_of(function)
         if not function.__doc__:
-            raise ValueError(f"scenario {base} needs a docstring: its first line is the title")
+            raise ValueError(f"scenario {base} needs a docstring: its first paragraph is the title")
         if not (roles or suite.roles):
             raise SuiteError(f"suite {suite.name!r} has scenarios, and names no roles for them")
         of = tuple(roles) or suite.roles
@@ -162,7 +162,7 @@ def scenario(
                         f"scenario {base}: config: {key!r} is none of its roles, {', '.join(of)}; "
                         "write the changes below the role whose operator has them"
                     )
-        title = function.__doc__.strip().splitlines()[0]
+        title = " ".join(function.__doc__.strip().partition("\n\n")[0].split())
         for number, (case, value) in enumerate((cases or {"": None}).items()):
             name = f"{base}/{case}" if case else base
             if name in ALL_SCENARIOS:

@@ -131,7 +131,7 @@ class ClusterQueueController(_QueueController):
         ]
         self.metrics.lines[name] = lines
         used = self._books.used.get(name, {})
-        usage = _by_flavor(used, parsed, with_borrowed=True)
+        usage = _by_flavor(used, parsed, self._rules, with_borrowed=True)
         count = len(self._books.holders.get(name, ()))
         # Quota is reserved, and the Workload admitted, in one write: the two are the same.
         return {
@@ -198,8 +198,8 @@ class LocalQueueController(_QueueController):
         used = added(map(self._rules.in_use, held))
         reserved = added(each.usage for each in held)
         return {
-            "flavorsReservation": _by_flavor(reserved, parsed, with_borrowed=False),
-            "flavorUsage": _by_flavor(used, parsed, with_borrowed=False),
+            "flavorsReservation": _by_flavor(reserved, parsed, self._rules, with_borrowed=False),
+            "flavorUsage": _by_flavor(used, parsed, self._rules, with_borrowed=False),
             "pendingWorkloads": self._pending(key),
             "reservingWorkloads": len(held),
             "admittedWorkloads": len(held),
@@ -282,11 +282,13 @@ def is_active(queue: Object) -> bool:
     )
 
 
-def _by_flavor(usage: Usage, queue: ClusterQueue, *, with_borrowed: bool) -> list[Object]:
+def _by_flavor(
+    usage: Usage, queue: ClusterQueue, rules: Rules, *, with_borrowed: bool
+) -> list[Object]:
     """A usage as status shows it: all that the queue has quota of."""
     flavors: dict[str, list[Object]] = {flavor: [] for flavor in queue.flavors}
     for what, quota in queue.quotas.items():
-        total = usage.get(what, 0)
+        total = rules.shown(usage.get(what, 0), quota.nominal)
         entry: dict[str, Any] = {"name": what.resource, "total": quantity(total)}
         if with_borrowed:
             entry["borrowed"] = quantity(max(0, total - quota.nominal))

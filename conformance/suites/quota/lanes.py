@@ -82,8 +82,12 @@ def _totals(view: QuotaHistory, queue: str, n: int) -> Iterator[str]:
             if queues:
                 reserved, used = (_sum(of(view, queues, n), resource) for of in (_held, _used))
                 nominal = _nominal(view, queues, resource, n)
-                beyond = f" ({used - reserved:g} more than reserved)" if used > reserved else ""
-                amounts = f"{nominal:g} nominal, {reserved:g} reserved, {used:g} used{beyond}"
+                more = _text_of(used - reserved)
+                beyond = f" ({more} more than reserved)" if used > reserved else ""
+                amounts = (
+                    f"{_text_of(nominal)} nominal, {_text_of(reserved)} reserved, "
+                    f"{_text_of(used)} used{beyond}"
+                )
                 yield f"{name}{resource}: {amounts}"
 
 
@@ -193,4 +197,11 @@ def _at(at_us: Micros) -> str:
 
 
 def _told(usage: Usage) -> str:
-    return ", ".join(f"{float(value):g} {name}" for name, value in sorted(usage.items()) if value)
+    amounts = sorted(usage.items())
+    return ", ".join(f"{_text_of(float(value))} {name}" for name, value in amounts if value)
+
+
+def _text_of(value: float) -> str:
+    """An amount, of bytes in gibibytes."""
+    gibibytes = value / 2**30
+    return f"{gibibytes:g}Gi" if gibibytes >= 0.5 else f"{value:g}"

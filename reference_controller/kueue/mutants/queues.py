@@ -88,3 +88,10 @@ def place_of_quota_has_no_column(definition: Object) -> Object:
         for version in definition["spec"]["versions"]
     ]
     return with_path(definition, "spec.versions", versions)
+
+
+@MUTANTS.mutant(
+    Rules.shown, "A queue that borrows shows no more than its own quota.", "KQ-106", "KQ-053"
+)
+def borrowed_quota_is_not_shown(self: Rules, total: int, nominal: int) -> int:
+    return min(total, nominal)

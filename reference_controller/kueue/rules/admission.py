@@ -79,6 +79,11 @@ class AdmissionRules:
         """True if the job of a Workload has to be suspended: it has no quota, or is evicted."""
         return not workload.is_admitted or workload.is_evicted
 
+    def shown(self, total: int, nominal: int) -> int:
+        """The amount of a resource that the status of a queue shows as held."""
+        del nominal
+        return total
+
     def companion(self, workload: Object) -> Object:
         """The Workload of a job as it is created."""
         return workload

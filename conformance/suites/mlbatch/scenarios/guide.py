@@ -16,7 +16,7 @@ _LONG: Final = "run forever"
 
 @scenario(
     arms=["MLB-003", "MLB-015", "MLB-046", "MLB-068", "MLB-082"],
-    kills="slack-is-all-or-nothing",
+    kills="closed-nodes-are-lent",
     nodes=3,
     gpus=8,
     namespaces=("code",),

@@ -85,7 +85,8 @@ def failed_one_is_kept_for_its_user(world: World) -> None:
 
 @scenario(arms=["MLB-082"], kills="evictions-are-kept-quiet", gpus=8, namespaces=("blue",))
 def evicted_one_says_why(world: World) -> None:
-    """An AppWrapper that borrowed is evicted, says why, and waits with a reason."""
+    """An AppWrapper that borrowed is evicted, says why, and waits with a reason; one that is
+    deactivated says so."""
     red, blue = Team.of(world, "red", 8), Team.of(world, "blue", 8)
     own = red.submit("own", "run 20m")
     world.until(own.is_ready())
@@ -95,6 +96,8 @@ def evicted_one_says_why(world: World) -> None:
     its = blue.submit("its", "run 20m")
     world.until(its.is_ready())
     world.wait(MINUTE)
+    own.activate(False)
+    world.until(own.has_released())
 
 
 @scenario(

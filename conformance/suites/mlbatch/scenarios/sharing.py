@@ -130,7 +130,7 @@ def peers_fill_the_quota(world: World) -> None:
 def nodes_have_no_room(world: World) -> None:
     """An AppWrapper that fits into its quota is admitted though no node has room for it; what
     becomes of that is the retry loop's part."""
-    red = Team.of(world, "red", 16)
+    red = Team.of(world, "red", 8)
     for node in world.nodes:
         world.add_capacity(node, "nvidia.com/gpu", 0)
     its = red.submit("its", RUNS)
