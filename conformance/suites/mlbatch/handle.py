@@ -74,26 +74,26 @@ class Team:
         behaviour: str,
         gpus: int = 8,
         priority: str = "",
-        jobs: int = 1,
         extra: Mapping[str, str] | None = None,
         parameters: Mapping[str, str] | None = None,
         **changes: Any,
     ) -> TeamsAppWrapper:
-        """Submit an AppWrapper of so many Jobs without a queue's name, whose pods behave so and ask
-        for so many GPUs each, and for what `extra` says; `priority` is a PriorityClass."""
+        """Submit an AppWrapper of one Job without a queue's name, whose pods behave so and ask for
+        so many GPUs each, and for what `extra` says; `priority` is a PriorityClass."""
         amounts = {"cpu": "1", "memory": "1Gi", GPU: str(gpus), **(extra or {})}
         limits = {key: value for key, value in amounts.items() if "/" in key}
         if priority:
             changes["priorityClassName"] = priority
         made = app_wrapper(name, queue="", requests=amounts, limits=limits, **changes)
-        (first,) = made["spec"]["components"]
-        components = [
-            first,
-            *(with_path(first, "template.metadata.name", f"{name}-{n}") for n in range(1, jobs)),
-        ]
-        return self._submit(with_path(made, "spec.components", components), behaviour, parameters)
+        return self._submit(made, behaviour, parameters)
 
-    def wrap(self, name: str, *wrapped: Object, behaviour: str = "") -> TeamsAppWrapper:
+    def wrap(
+        self,
+        name: str,
+        *wrapped: Object,
+        behaviour: str = "",
+        parameters: Mapping[str, str] | None = None,
+    ) -> TeamsAppWrapper:
         """Submit an AppWrapper of these objects, in the form of the guide."""
         made = {
             "apiVersion": APP_WRAPPER.api_version,
@@ -101,7 +101,7 @@ class Team:
             "metadata": {"name": name},
             "spec": {"components": [{"template": dict(each)} for each in wrapped]},
         }
-        return self._submit(made, behaviour)
+        return self._submit(made, behaviour, parameters)
 
     def _submit(
         self, made: Object, behaviour: str, parameters: Mapping[str, str] | None = None

@@ -54,7 +54,6 @@ def ended_pods_are_not_forced(self: Rules, seen: Observation) -> tuple[Delete, .
     "AW-013",
     "AW-014",
     "INV-1",
-    "MLB-001",
 )
 def forced_pods_count_as_gone(self: Rules, seen: Observation) -> bool:
     pods = [pod for pod in seen.pods if not is_being_forced(pod)]

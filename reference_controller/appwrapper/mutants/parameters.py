@@ -103,7 +103,6 @@ def operator_configuration_ignored(
     "The RetryLimit of the operator's configuration is not read; only annotations change it.",
     "AW-075",
     "AW-052",
-    "MLB-027",
 )
 def configured_limit_ignored(
     self: Rules, annotations: Mapping[str, str], operator: FaultTolerance

@@ -164,6 +164,7 @@ def runs_without_quota(self: Rules, phase: str, old_phase: str) -> Conditions:
     "AW-013",
     "AW-014",
     "INV-1",
+    "MLB-001",
 )
 def deployed_cleared_on_resetting(self: Rules, phase: str, old_phase: str) -> Conditions:
     right = Rules.on_entering(self, phase, old_phase)

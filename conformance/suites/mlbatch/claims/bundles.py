@@ -1,4 +1,8 @@
-"""MLB-001, 002, 025 to 028, 030: what an AppWrapper does for what it wraps."""
+"""MLB-001, 002, 025 to 028, 030: what an AppWrapper does for what it wraps.
+
+Most are claims of AppWrapper's own suite. In its runs they would say the same twice, so that these
+are judged beside Kueue alone.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +33,10 @@ _INTRODUCTION: Final = "Introduction"
 _APP_WRAPPERS: Final = "AppWrappers"
 
 
+def _is_queued(aw: AppWrapperRun) -> bool:
+    return "kueue" in aw.history.operators
+
+
 @claim(
     "MLB-001",
     guide(_INTRODUCTION, 3),
@@ -38,7 +46,8 @@ _APP_WRAPPERS: Final = "AppWrappers"
 )
 def components_are_one_unit(aw: AppWrapperRun) -> Obligations:
     """The components of an AppWrapper MUST be removed together, whichever of them failed."""
-    return nothing_is_left_while_nothing_is_deployed(aw) if len(aw.components) > 1 else ()
+    is_bundle = _is_queued(aw) and len(aw.components) > 1
+    return nothing_is_left_while_nothing_is_deployed(aw) if is_bundle else ()
 
 
 @claim(
@@ -48,7 +57,7 @@ def components_are_one_unit(aw: AppWrapperRun) -> Obligations:
 )
 def failures_are_detected(aw: AppWrapperRun) -> Obligations:
     """A failure of anything that an AppWrapper wraps MUST be detected while it runs."""
-    return everything_is_monitored(aw)
+    return everything_is_monitored(aw) if _is_queued(aw) else ()
 
 
 @claim(
@@ -61,7 +70,7 @@ def failures_are_detected(aw: AppWrapperRun) -> Obligations:
 def failed_ones_can_be_debugged(aw: AppWrapperRun) -> Obligations:
     """A grace period that its user configured MUST pass before what has failed is deleted, up to
     the administrator's bound."""
-    return deletion_is_delayed(aw)
+    return deletion_is_delayed(aw) if _is_queued(aw) else ()
 
 
 @claim(
@@ -73,7 +82,7 @@ def failed_ones_can_be_debugged(aw: AppWrapperRun) -> Obligations:
 )
 def succeeded_ones_are_disposed_of(aw: AppWrapperRun) -> Obligations:
     """The objects of a completed AppWrapper MUST be disposed of, by default after a week."""
-    is_default = not aw.is_annotated(SUCCESS_TTL)
+    is_default = _is_queued(aw) and not aw.is_annotated(SUCCESS_TTL)
     return succeeded_workloads_are_deleted_after_their_ttl(aw) if is_default else ()
 
 
@@ -85,7 +94,7 @@ def succeeded_ones_are_disposed_of(aw: AppWrapperRun) -> Obligations:
 )
 def retries_are_configured(aw: AppWrapperRun) -> Obligations:
     """A failed AppWrapper MUST be retried as often as is configured, and no more."""
-    return retry_limit_is_exact(aw)
+    return retry_limit_is_exact(aw) if _is_queued(aw) else ()
 
 
 @claim_of_history(

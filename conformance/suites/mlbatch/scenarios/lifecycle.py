@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
+from conformance.pod_templates import with_behaviour
 from conformance.scenario_type import scenario
 from conformance.suites.kueue.api import APP_WRAPPER
 from conformance.suites.kueue.handle import job
@@ -13,7 +14,7 @@ from conformance.suites.mlbatch.handle import GPU, Team, TeamsAppWrapper, priori
 from conformance.world import World
 from vocabulary.clock import DAY, MINUTE, SECOND
 from vocabulary.errors import ApiError
-from vocabulary.objects import with_path
+from vocabulary.objects import with_path, without_path
 from vocabulary.requests import Update
 
 _SCHEDULER: Final = {"appwrapper": {"schedulerName": "batch-scheduler"}}
@@ -72,10 +73,19 @@ def _wrapped_pod(world: World, priority: str) -> TeamsAppWrapper:
     gpus=8,
 )
 def failed_one_is_kept_for_its_user(world: World) -> None:
-    """An AppWrapper of two Jobs that fail is retried once, and kept for an hour once it failed."""
+    """An AppWrapper of two Jobs, of which one fails, is retried once, and kept for an hour once it
+    has failed."""
     red = Team.of(world, "red", 8)
     asked = {"retryLimit": "1", "deletionOnFailureGracePeriodDuration": "1h"}
-    its = red.submit("its", "run 1m, exit 1", parameters=asked, jobs=2, gpus=4)
+    amounts = {"requests": {"cpu": "1", GPU: "4"}, "limits": {GPU: "4"}}
+    fails = without_path(job("fails", queue="", **amounts), "spec.suspend")
+    runs_on = without_path(job("runs-on", queue="", **amounts), "spec.suspend")
+    its = red.wrap(
+        "its",
+        with_behaviour(fails, "run 1m, exit 1"),
+        with_behaviour(runs_on, "run forever"),
+        parameters=asked,
+    )
     world.until(its.is_ready())
     waits = red.submit("waits", "run 1m")
     world.until(waits.is_finished())
