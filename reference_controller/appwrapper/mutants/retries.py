@@ -11,7 +11,7 @@ from reference_controller.appwrapper.status import attempt_of, is_suspended, pha
 from vocabulary.objects import Object, condition
 
 
-@mutant(Rules.is_within_limit, "A limit of N allows N + 1 resets.", "AW-052", "AW-056")
+@mutant(Rules.is_within_limit, "A limit of N allows N + 1 resets.", "AW-052", "AW-056", "MLB-027")
 def one_reset_too_many(self: Rules, resets: int, limit: int) -> bool:
     return resets <= limit
 

@@ -77,9 +77,11 @@ def failed_one_is_kept_for_its_user(world: World) -> None:
     has failed."""
     red = Team.of(world, "red", 8)
     asked = {"retryLimit": "1", "deletionOnFailureGracePeriodDuration": "1h"}
-    amounts = {"requests": {"cpu": "1", GPU: "4"}, "limits": {GPU: "4"}}
-    fails = without_path(job("fails", queue="", **amounts), "spec.suspend")
-    runs_on = without_path(job("runs-on", queue="", **amounts), "spec.suspend")
+    amounts = {"cpu": "1", GPU: "4"}
+    fails, runs_on = (
+        without_path(job(name, queue="", requests=amounts, limits={GPU: "4"}), "spec.suspend")
+        for name in ("fails", "runs-on")
+    )
     its = red.wrap(
         "its",
         with_behaviour(fails, "run 1m, exit 1"),
