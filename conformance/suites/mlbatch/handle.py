@@ -120,8 +120,9 @@ def slack_queue(world: World, gpus: int) -> str:
     return queue(world, "slack-cluster-queue", amounts, cohort=COHORT)
 
 
-def priority_classes(world: World) -> tuple[str, str, str]:
-    """Create the guide's PriorityClasses; the names of the low, the default and the high one."""
+def priority_classes(world: World, *, has_default: bool = False) -> tuple[str, str, str]:
+    """Create the guide's PriorityClasses; the names of the low, the default and the high one. With
+    `has_default` the second one is the cluster's default."""
     low, default, high = (f"{world.prefix}{each}-priority" for each in ("low", "default", "high"))
     for name, value in ((low, 1), (default, 5), (high, 10)):
         made = {
@@ -129,6 +130,7 @@ def priority_classes(world: World) -> tuple[str, str, str]:
             "kind": "PriorityClass",
             "metadata": {"name": name},
             "value": value,
+            **({"globalDefault": True} if has_default and name == default else {}),
         }
         world.create(made)
     return low, default, high

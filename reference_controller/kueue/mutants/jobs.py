@@ -52,3 +52,12 @@ def unqueued_jobs_run(self: Rules, is_managed: bool) -> bool:
 def names_alone_select(self: Rules, namespace_labels: Mapping[str, str]) -> Mapping[str, str]:
     name = "kubernetes.io/metadata.name"
     return {key: value for key, value in namespace_labels.items() if key == name}
+
+
+@MUTANTS.mutant(
+    Rules.reclaimable, "It gives the quota of an AppWrapper away while it is reset.", "KQ-107"
+)
+def missing_pods_are_reclaimed(
+    self: Rules, count: int, done: int, pods_left: int, before: int
+) -> int:
+    return max(0, count - pods_left)

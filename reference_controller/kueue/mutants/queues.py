@@ -95,3 +95,13 @@ def place_of_quota_has_no_column(definition: Object) -> Object:
 )
 def borrowed_quota_is_not_shown(self: Rules, total: int, nominal: int) -> int:
     return min(total, nominal)
+
+
+@MUTANTS.mutant(
+    Rules.companion, "Its Workloads have no priority unless pods name a class.", "MLB-061"
+)
+def default_class_is_ignored(self: Rules, workload: Object) -> Object:
+    named = any(
+        each["template"]["spec"].get("priorityClassName") for each in workload["spec"]["podSets"]
+    )
+    return workload if named else with_path(workload, "spec.priority", 0)

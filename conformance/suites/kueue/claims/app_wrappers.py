@@ -1,7 +1,4 @@
-"""KQ-106, 109, 119: AppWrappers that end and go, and queues that borrow.
-
-KQ-107, quota that is kept throughout a reset, is QL-006 and MLB-046.
-"""
+"""KQ-106, 107, 109, 119: AppWrappers that retry, end and go, and queues that borrow."""
 
 from __future__ import annotations
 
@@ -45,6 +42,41 @@ def usage_may_exceed_quota(view: KueueHistory) -> Obligations:
                 end,
                 f"{when(end)}: {track} borrows, and shows {text_of(held)} held; there are "
                 f"{text_of(wanted.held)}.",
+            )
+
+
+@claim("KQ-107", guide(_FAILURES, 2), armed_by="reset of an AppWrapper that holds quota")
+def resets_keep_their_quota(run: WorkloadRun) -> Obligations:
+    """All of the quota of an AppWrapper MUST stay reserved while it is reset, unless its Workload
+    is evicted."""
+    job = _app_wrapper_of(run)
+    if job is None:
+        return
+    versions = job.track.versions
+    for begin, end in zip(versions, (*versions[1:], None), strict=True):
+        state = run.at(begin.n)
+        if get_path(begin.object, "status.phase") != "Resetting" or state is None:
+            continue
+        if not state.has_quota or state.is_leaving:
+            continue
+        given = next(
+            (
+                each
+                for each in run.snapshots
+                if each.n > begin.n
+                and (end is None or each.n < end.n)
+                and not each.is_leaving
+                and (each.reclaimable or not each.has_quota)
+            ),
+            None,
+        )
+        if given is None:
+            yield met(begin)
+        else:
+            yield violated(
+                given,
+                f"{when(given)}: quota of {job}, reset since {when(begin)}, is given back.",
+                begin,
             )
 
 

@@ -72,12 +72,12 @@ def _same_priority(theirs: Snapshot, mine: Snapshot) -> bool:
 
 @claim("KQ-110", guide(_PRIORITIES, 1), armed_by=_ADMITTED)
 def submission_order(run: WorkloadRun) -> Obligations:
-    """Workloads of equal priority that were not evicted MUST be admitted by their queue in the
-    order of their submission."""
+    """Workloads of equal priority MUST be admitted by their queue in the order of their submission,
+    save those that were evicted because their pods were not ready."""
     return _in_order(
         run,
         lambda _, theirs, mine: (
-            _same_priority(theirs, mine) and not (theirs.is_evicted or mine.is_evicted)
+            _same_priority(theirs, mine) and not (theirs.is_timed_out or mine.is_timed_out)
         ),
     )
 
@@ -89,7 +89,7 @@ def higher_priority_first(run: WorkloadRun) -> Obligations:
     return _in_order(
         run,
         lambda _, theirs, mine: (
-            not _same_priority(theirs, mine) and not (theirs.is_evicted or mine.is_evicted)
+            not _same_priority(theirs, mine) and not (theirs.is_timed_out or mine.is_timed_out)
         ),
     )
 

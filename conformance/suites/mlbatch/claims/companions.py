@@ -14,7 +14,7 @@ from conformance.suites.kueue.judging import claim, claim_of_history
 from conformance.suites.kueue.sources import guide
 from conformance.suites.kueue.view import KueueHistory, WorkloadRun
 from conformance.suites.mlbatch.claims.scheduling import asked_of_app_wrapper
-from vocabulary.objects import get_path, labels_of
+from vocabulary.objects import condition, get_path, labels_of, name_of
 
 _LIFE_CYCLE: Final = "AppWrapper Lifecycle"
 _PRIORITIES: Final = "Priorities and Preemption"
@@ -82,22 +82,31 @@ def companions_go_with_their_app_wrapper(run: WorkloadRun) -> Obligations:
 )
 def pods_name_the_priority(run: WorkloadRun) -> Obligations:
     """The Workload of an AppWrapper MUST have the priority of the PriorityClass that the wrapped
-    pod templates name."""
+    pod templates name, or else of the default one."""
     name, created = run.pod.get("priorityClassName", ""), run.track.created
-    classes = run.history.by_kind.get(_CLASS, ())
+    classes = [
+        each.at(created.n)
+        for each in run.history.by_kind.get(_CLASS, ())
+        if each.exists_at(created.n)
+    ]
     found = next(
-        (each for each in classes if each.name == name and each.exists_at(created.n)), None
+        (
+            each
+            for each in classes
+            if (name_of(each) == name if name else each.get("globalDefault"))
+        ),
+        None,
     )
     if found is None or not _is_of_app_wrapper(run):
         return
-    wanted = found.at(created.n).get("value", 0)
+    name, wanted = name_of(found), found.get("value", 0)
     if run.snapshots[0].priority == wanted:
         yield met(created)
     else:
         yield violated(
             created,
-            f"{when(created)}: {run} has the priority {run.snapshots[0].priority}; {name}, which "
-            f"its pods name, has {wanted}.",
+            f"{when(created)}: {run} has the priority {run.snapshots[0].priority}; {name}, the "
+            f"class of its pods, has {wanted}.",
         )
 
 
@@ -135,5 +144,22 @@ def what_is_lacking_is_named(run: WorkloadRun) -> Obligations:
 
 @claim("MLB-082", guide(_LIFE_CYCLE, 21), armed_by="AppWrapper that waits, or was evicted")
 def waiting_users_read_why(run: WorkloadRun) -> Obligations:
-    """The Workload of an AppWrapper that waits MUST say why, and each eviction MUST be an Event."""
-    return asked_of_app_wrapper(run, queues.users_read_why)
+    """The Workload of an AppWrapper that waits MUST say why, each eviction MUST be an Event, and a
+    preemption MUST say whether it was for one of its queue or of another."""
+    yield from asked_of_app_wrapper(run, queues.users_read_why)
+    yield from asked_of_app_wrapper(run, _preemptions_say_for_whom)
+
+
+def _preemptions_say_for_whom(run: WorkloadRun) -> Obligations:
+    for evicted in run.preemptions:
+        preemptor = run.queues.find(evicted.preemptor)
+        reason = str((condition(evicted.object, "Preempted") or {}).get("reason", ""))
+        if preemptor is None or not reason:
+            continue
+        is_own = run.queues.queue_of(preemptor, evicted.n) == evicted.cluster_queue
+        if reason.startswith("InCohort") != is_own:
+            yield met(evicted)
+        else:
+            yield violated(
+                evicted, f"{when(evicted)}: {run} says {reason}; it is preempted for {preemptor}."
+            )

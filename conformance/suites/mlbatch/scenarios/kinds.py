@@ -91,6 +91,23 @@ def _others() -> list[Object]:
 
 
 @scenario(
+    arms=["MLB-022"],
+    kills="scheduler-not-injected",
+    only_simulated=_NO_OPERATOR,
+    config={"appwrapper": {"schedulerName": "batch-scheduler"}},
+)
+def each_pod_names_the_scheduler(world: World) -> None:
+    """All pods of a job with several templates wait for the configured scheduler."""
+    red = Team.of(world, "red", 8)
+    made = pytorch_job("a", ("Master", "Worker"), queue="")
+    its = red.wrap("its", without_path(made, "spec.runPolicy"), behaviour="run forever")
+    world.until(its.is_in("Running"))
+    world.wait(5 * SECOND)
+    its.delete()
+    world.until(its.is_gone())
+
+
+@scenario(
     arms=["MLB-080"],
     kills="unqueued-jobs-run",
     only_simulated=_NO_OPERATOR,

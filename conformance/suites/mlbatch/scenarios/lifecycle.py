@@ -153,3 +153,15 @@ def _refused(request: Callable[[], Any]) -> None:
     """Send what should be refused; one that is not is left to the claims."""
     with suppress(ApiError):
         request()
+
+
+@scenario(
+    arms=["MLB-061"],
+    kills="default-class-is-ignored",
+    only_simulated="a default class is one of the whole cluster",
+)
+def no_class_is_named(world: World) -> None:
+    """An AppWrapper whose pods name no class has the priority of the default one."""
+    priority_classes(world, has_default=True)
+    its = Team.of(world, "red", 8).submit("its", "run 1m", gpus=0)
+    world.until(its.is_finished())

@@ -21,19 +21,61 @@ LONG = "run 20m"
     namespaces=("blue", "green"),
 )
 def quota_is_borrowed_and_reclaimed(world: World) -> None:
-    """A team borrows what the others leave, and gives it back once one of them needs it; a third
-    one, within its own quota, loses nothing."""
+    """A team borrows what the others leave, and gives it back once one of them needs it, though its
+    priority is higher; a third one, within its own quota, loses nothing."""
+    _, _, high = priority_classes(world)
     red, blue, green = (Team.of(world, name, 8) for name in ("red", "blue", "green"))
-    own = red.submit("own", LONG)
+    own = red.submit("own", LONG, priority=high)
     world.until(own.is_ready())
     world.wait(2 * SECOND)
-    borrows = red.submit("borrows", "run 10m")
+    borrows = red.submit("borrows", "run 10m", priority=high)
     theirs = green.submit("theirs", LONG)
     world.until(borrows.is_ready() & theirs.is_ready())
     first = blue.submit("first", RUNS)
     world.until(first.is_ready())
     world.until(first.is_finished())
     world.until(borrows.is_ready())
+
+
+@scenario(
+    arms=["MLB-004", "MLB-069", "MLB-070"],
+    kills="all-queues-may-lose",
+    nodes=3,
+    gpus=8,
+    namespaces=("blue", "green"),
+)
+def two_give_back_what_they_borrowed(world: World) -> None:
+    """Two teams that each borrow a little lose that, and nothing of their own."""
+    red, blue, green = (Team.of(world, name, 8) for name in ("red", "blue", "green"))
+    for team in (green, red):
+        for number in range(3):
+            its = team.submit(f"its-{number}", LONG, gpus=4)
+            world.until(its.is_ready())
+            world.wait(2 * SECOND)
+    first = blue.submit("first", RUNS)
+    world.until(first.is_ready())
+    world.until(first.is_finished())
+    world.wait(5 * SECOND)
+
+
+@scenario(arms=["MLB-062"], kills="later-ones-come-first", gpus=8, namespaces=("blue",))
+def victim_keeps_its_place(world: World) -> None:
+    """An AppWrapper that was preempted is admitted before one that was submitted later."""
+    red, blue = Team.of(world, "red", 8), Team.of(world, "blue", 8)
+    own = red.submit("own", LONG)
+    world.until(own.is_ready())
+    world.wait(2 * SECOND)
+    borrows = red.submit("borrows", LONG)
+    world.until(borrows.is_ready())
+    world.wait(2 * SECOND)
+    later = red.submit("later", RUNS)
+    world.wait(2 * SECOND)
+    theirs = blue.submit("theirs", RUNS)
+    world.until(theirs.is_ready())
+    world.until(borrows.waits())
+    world.until(borrows.is_ready())
+    own.delete()
+    world.until(later.is_finished())
 
 
 @scenario(
