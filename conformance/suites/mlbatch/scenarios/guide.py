@@ -29,8 +29,9 @@ def two_teams_share_a_cluster(world: World) -> None:
     slack_queue(world, 8)
     code, platform = Team.of(world, "code", 8), Team.of(world, "platform", 8)
     train = code.submit("train", _LONG, pods=2)
+    world.until(train.is_ready())
     small = [platform.submit(f"small-{n}", _LONG, gpus=1) for n in range(4)]
-    for each in (train, *small):
+    for each in small:
         world.until(each.is_ready())
     world.wait(2 * SECOND)
     world.inject(KillPod(pod=PodChoice(of="AppWrapper/small-0", which="first"), exit_code=1))
