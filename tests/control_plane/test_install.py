@@ -48,6 +48,8 @@ NEVER_REQUESTED: Final = {
     ("jobset.x-k8s.io", "jobsets"),
     ("ray.io", "rayclusters"),
     ("ray.io", "rayjobs"),
+    # Of an operator that has a slack queue.
+    ("kueue.x-k8s.io", "clusterqueues"),
     ("scheduling.sigs.k8s.io", "podgroups"),
     ("scheduling.x-k8s.io", "podgroups"),
 }

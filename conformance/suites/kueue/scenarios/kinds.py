@@ -93,6 +93,22 @@ def job_set_succeeds_while_pods_stop(world: World) -> None:
     world.until(its.is_finished() & other.is_finished())
 
 
+@scenario(arms=["KQ-107"], kills="missing-pods-are-reclaimed", roles=("kueue", "appwrapper"))
+def app_wrapper_is_reset(world: World) -> None:
+    """An AppWrapper that is reset keeps its quota, and one that waits does not pass it."""
+    queue(world)
+    its = QueuedAppWrapper.of(world, "a", "run forever")
+    world.until(its.is_ready())
+    waits = QueuedAppWrapper.of(world, "b", "run 1m")
+    world.wait(5 * SECOND)
+    pod = PodChoice(of="AppWrapper/a", which="first")
+    world.inject(KillPod(pod=pod, exit_code=1))
+    world.wait(200 * SECOND)
+    world.until(its.is_ready())
+    world.inject(KillPod(pod=pod, exit_code=0))
+    world.until(waits.is_finished())
+
+
 @scenario(
     arms=["KQ-006", "KQ-012", "KQ-014", "KQ-016", "KQ-108"],
     kills="job-is-not-asked",

@@ -138,3 +138,18 @@ def heads_of_two_queues(world: World) -> None:
     world.wait(2 * SECOND)
     owns = QueuedJob.of(world, "owns", RUNS, queue="other")
     world.until(owns.is_finished() & borrows.is_finished())
+
+
+@scenario(arms=["KQ-104", "KQ-106"], kills="priority-comes-before-borrowing")
+def higher_one_borrows_last(world: World) -> None:
+    """A Job of high priority that has to borrow waits for one of low priority, of another queue,
+    that need not; at the end it runs on borrowed quota."""
+    low, high = priority_class(world, "low", 1), priority_class(world, "high", 10)
+    queue(world, quota={"cpu": "1"}, cohort="all")
+    queue(world, "other", quota={"cpu": "2"}, cohort="all")
+    holds = QueuedJob.of(world, "holds", "run 1m", queue="other", cpu=2)
+    world.until(holds.is_ready())
+    borrows = QueuedJob.of(world, "borrows", "run forever", cpu=2, priority=high)
+    its = QueuedJob.of(world, "its", "run 1m", queue="other", cpu=2, priority=low)
+    world.until(its.is_finished())
+    world.until(borrows.is_ready())
