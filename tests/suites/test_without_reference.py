@@ -94,7 +94,7 @@ def test_everything_leaves_it_out_in_one_line(tmp_path: Path, without_reference:
         check=True,
     )
     words, said, by_name, named = ran.stdout.splitlines()
-    assert words == "appwrapper jobset kueue quota streams"
+    assert words == "appwrapper jobset kueue mlbatch quota streams"
     assert said == (
         "not run: 4 scenarios of toy, since toy has no reference controller; name an operator: "
         "assay run toy --implementation mine.yaml"

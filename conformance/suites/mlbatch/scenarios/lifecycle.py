@@ -32,7 +32,7 @@ def wrapped_pod(world: World, priority: int) -> None:
     world.until(its.is_gone())
 
 
-@scenario(arms=["MLB-026"], only_simulated="it takes a week")
+@scenario(arms=["MLB-026"], kills="cap-limits-success-ttl", only_simulated="it takes a week")
 def completed_one_is_disposed_of(world: World) -> None:
     """The objects of a completed AppWrapper go after a week."""
     its = _wrapped_pod(world, priority_classes(world)[1])
@@ -132,6 +132,7 @@ def one_resource_is_lacking(world: World, amounts: dict[str, str]) -> None:
 
 @scenario(
     arms=["MLB-022", "MLB-024", "MLB-074", "MLB-075"],
+    kills="failed-is-kept-for-ever",
     config=_SCHEDULER,
     only_simulated="it takes an hour",
 )
