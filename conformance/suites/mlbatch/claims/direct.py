@@ -35,10 +35,8 @@ def users_own_workloads_wait(view: KueueHistory) -> Obligations:
             if view.manages_unqueued(job.namespace, job.created.n):
                 yield from pods_wait(view, job)
             elif all(QUEUE_LABEL not in labels_of(each.object or {}) for each in job.versions):
-                admitted = view.first_admission(job)
-                if admitted is None:
+                touched = next((v for v in job.versions if view.operator.is_by(v.actor)), None)
+                if touched is None:
                     yield met(job.created)
                 else:
-                    yield violated(
-                        admitted, f"{when(admitted)}: {job}, of no team, has a Workload."
-                    )
+                    yield violated(touched, f"{when(touched)}: {job}, of no team, is changed.")

@@ -10,7 +10,8 @@ from typing import Any, Final
 from conformance.history import History, Moment, Track
 from conformance.history.operator import OperatorView
 from conformance.history.tracks import Instant
-from conformance.norm import Obligations, eventually
+from conformance.norm import Obligations, eventually, violated
+from conformance.norm.words import when
 from conformance.suites.appwrapper.judging import claim_of_history
 from conformance.suites.appwrapper.sources import guide
 from conformance.suites.appwrapper.view.autopilot import Autopilot
@@ -103,12 +104,38 @@ def slack_follows_the_nodes(view: AppWrapperHistory) -> Obligations:
             before, wanted = wanted, queue.has_to_lend(moment.n)
             if wanted == before:
                 continue
-            later, amounts = moments[position:], (f"{wanted[name]} {name}" for name in wanted)
+            later = moments[position:]
+            until = next((at for at in later if queue.has_to_lend(at.n) != wanted), None)
+            reached = next((at for at in later if queue.lends(at.n) == wanted), None)
+            amounts = ", ".join(f"{wanted[name]} {name}" for name in wanted)
             yield eventually(
                 queue,
-                f"a lending limit of {', '.join(amounts)}",
+                f"a lending limit of {amounts}",
                 since=moment,
                 within_us=0,
-                happened=next((at for at in later if queue.lends(at.n) == wanted), None),
-                unless=next((at for at in later if queue.has_to_lend(at.n) != wanted), None),
+                happened=reached,
+                unless=until,
+            )
+            if reached is not None:
+                yield from _stays(queue, reached, until, wanted)
+
+
+def _stays(
+    queue: _SlackQueue, reached: Moment, until: Moment | None, wanted: dict[str, Fraction]
+) -> Obligations:
+    """The controller does not change what is right."""
+    for version in queue.track.versions:
+        is_then = reached.n < version.n and (until is None or version.n < until.n)
+        is_known = queue.operator.timing.seen_us(version.t) >= reached.t
+        if (
+            is_then
+            and is_known
+            and queue.operator.is_by(version.actor)
+            and queue.lends(version.n) != wanted
+        ):
+            yield violated(
+                version,
+                f"{when(version)}: the lending limits of {queue} are changed, and nodes offer as "
+                f"much as at {when(reached)}.",
+                reached,
             )

@@ -124,10 +124,11 @@ def created_directly(world: World, kind: tuple[type[Queued], Object]) -> None:
     handle, made = kind
     Team.of(world, "red", 8)
     left_alone = without_path(without_path(made, "spec.suspend"), "spec.runPolicy")
+    its = handle.submit(world, left_alone, "run forever")
+    world.wait(2 * SECOND)
     other = handle.submit(
         world, with_path(left_alone, "metadata.namespace", "others"), "run forever"
     )
-    its = handle.submit(world, left_alone, "run forever")
     world.until(
         Condition("the other one runs", lambda: bool(world.list(POD, namespace=other.namespace)))
     )

@@ -44,7 +44,7 @@ def node_cannot_be_used(world: World, fault: Fault) -> None:
 
 @scenario(arms=["MLB-015"], kills="slack-is-negative", nodes=3, gpus=8, config=_SLACK)
 def slack_changes(world: World) -> None:
-    """The lending limit follows the slack quota, and is never negative."""
+    """The lending limit follows the slack quota, is never negative, and counts a node once."""
     name = slack_queue(world, 4)
     Team.of(world, "red", 16)
     world.inject(Cordon(world.nodes[0]))
@@ -57,6 +57,8 @@ def slack_changes(world: World) -> None:
     ]
     groups = [{**group, "flavors": [{**flavor, "resources": raised}]}]
     world.patch(CLUSTER_QUEUE, name, {"spec": {"resourceGroups": groups}})
+    world.wait(5 * SECOND)
+    world.inject(LabelNode(world.nodes[0], "autopilot.ibm.com/gpuhealth", "ERR"))
     world.wait(5 * SECOND)
 
 
