@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from conformance import suite as suites
 from conformance.editions import told_by
 from conformance.norm.claim import Claim
 from conformance.norm.verdict import Outcome, Verdict, merge
@@ -51,7 +52,8 @@ def build_report(
     judged: dict[str, list[Judged]] = defaultdict(list)
     for run in suite.runs:
         for verdict in run.verdicts:
-            if _is_asked_for(verdict, suite):
+            claim = claims.get(verdict.claim)
+            if _is_asked_for(verdict, suite) and not _lacks_operators(run, claim, verdict):
                 judged[verdict.claim].append((run, verdict))
     digests = _Digests()
     asked = {id_: c for id_, c in claims.items() if not suite.claims or id_ in suite.claims}
@@ -180,6 +182,12 @@ def _is_asked_for(verdict: Verdict, suite: SuiteResult) -> bool:
     """True if a verdict belongs in the report; a violation always does, asked for or not."""
     is_asked = not suite.claims or verdict.claim in suite.claims
     return is_asked or verdict.outcome is Outcome.FAILED
+
+
+def _lacks_operators(run: RunResult, claim: Claim | None, verdict: Verdict) -> bool:
+    """True if a run says nothing of a claim that needs operators which are not in it."""
+    of = suites.load().get(claim.suite) if claim else None
+    return bool(of and set(of.roles) - run.header.operators.keys()) and not is_telling(verdict)
 
 
 class _Digests:

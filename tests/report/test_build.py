@@ -8,7 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from conformance.claims import load
 from conformance.cli.exit_code import ExitCode
+from conformance.implementation import implementations
 from conformance.norm.claim import Level
 from conformance.norm.verdict import Outcome, Verdict
 from conformance.report import suite_version
@@ -17,6 +19,8 @@ from conformance.report.conformance_report import Allowances, ConformanceReport
 from conformance.report.run_result import LIMIT, RunResult
 from conformance.report.text import trouble_lines
 from conformance.report.yaml_text import write_report
+from conformance.running.runner import run_one
+from conformance.scenarios import SCENARIOS
 from tests.headers import with_facts
 from tests.report.sample_claims import CLAIMS
 from tests.report.sample_run import failing_run, passing_run, sample_suite
@@ -108,6 +112,16 @@ def test_the_runs_of_a_campaign_are_one_row_that_shows_the_worst() -> None:
 def test_a_selection_by_claim_leaves_out_other_claims_unless_they_are_violated() -> None:
     assert [claim.id for claim in _report(claims=("AW-049",)).claims] == ["AW-015", "AW-049"]
     assert [claim.id for claim in _report(passing_run(), claims=("AW-063",)).claims] == ["AW-063"]
+
+
+def test_a_claim_that_needs_an_operator_which_no_run_has_is_left_out_unless_it_is_armed() -> None:
+    scenario = SCENARIOS["appwrapper/retry/limit-is-exhausted/1"]
+    run = run_one(scenario, implementations("reference", scenario.roles), 1729)
+    known = {claim.id: claim for claim in load()}
+    report = build_report(sample_suite(run), known, version="", git_commit="", date="")
+    of_the_guide = {claim.id for claim in report.claims if claim.profile == "mlbatch"}
+    assert "MLB-020" in of_the_guide
+    assert "MLB-015" not in of_the_guide
 
 
 def test_a_failed_row_names_the_faults_the_history_and_the_first_violation() -> None:

@@ -17,6 +17,7 @@ _LONG: Final = "run forever"
 @scenario(
     arms=["MLB-003", "MLB-015", "MLB-046", "MLB-068", "MLB-082"],
     kills="closed-nodes-are-lent",
+    alone=True,
     nodes=3,
     gpus=8,
     namespaces=("code",),

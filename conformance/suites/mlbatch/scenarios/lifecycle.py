@@ -71,6 +71,7 @@ def _wrapped_pod(world: World, priority: str) -> TeamsAppWrapper:
     arms=["MLB-001", "MLB-002", "MLB-025", "MLB-027", "MLB-056"],
     kills="debug-delay-counts-from-the-attempt",
     gpus=8,
+    only_simulated="it takes an hour",
 )
 def failed_one_is_kept_for_its_user(world: World) -> None:
     """An AppWrapper of two Jobs, of which one fails, is retried once, and kept for an hour once it

@@ -1,4 +1,7 @@
-"""The slack queue, from which teams borrow as much as nodes can offer."""
+"""The slack queue, from which teams borrow as much as nodes can offer.
+
+It counts all nodes of a cluster, so that a run has a cluster of its own.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ _SLACK = {"appwrapper": {"slackQueueName": "$(RUN)slack-cluster-queue"}}
 @scenario(
     arms=["MLB-015"],
     kills="marked-gpus-are-lent",
+    alone=True,
     nodes=3,
     gpus=8,
     config=_SLACK,
@@ -42,7 +46,7 @@ def node_cannot_be_used(world: World, fault: Fault) -> None:
     world.until(borrows.is_finished())
 
 
-@scenario(arms=["MLB-015"], kills="slack-is-negative", nodes=3, gpus=8, config=_SLACK)
+@scenario(arms=["MLB-015"], kills="slack-is-negative", alone=True, nodes=3, gpus=8, config=_SLACK)
 def slack_changes(world: World) -> None:
     """The lending limit follows the slack quota, is never negative, and counts a node once."""
     name = slack_queue(world, 4)
