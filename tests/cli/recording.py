@@ -43,7 +43,7 @@ def record(folder: Path, mutant: str = "") -> list[dict[str, Any]]:
     try:
         nodes.create(plane.api(), [FakeNode("n0", "a"), FakeNode("n1", "a")])
         nodes.wait_ready(plane.api(), ["n0", "n1"])
-        began = audit.size(plane.audit_log)
+        began = audit.end(plane.audit_log)
         config = ("--config", str(CONFIG))
         with operator(plane, folder, OPERATOR_USER, "appwrapper", *config, mutant=mutant):
             act(plane.mint_kubeconfig(User(PERSON, ("system:masters",))))

@@ -34,7 +34,7 @@ def record(folder: Path, mutant: str = "") -> list[dict[str, Any]]:
     try:
         nodes.create(plane.api(), [FakeNode("n0", "a")])
         nodes.wait_ready(plane.api(), ["n0"])
-        began = audit.size(plane.audit_log)
+        began = audit.end(plane.audit_log)
         with operator(plane, folder, OPERATOR_USER, "jobset", mutant=mutant):
             _act(plane.mint_kubeconfig(User(PERSON, ("system:masters",))))
         return audit.read(plane.audit_log, began)[0]

@@ -34,7 +34,7 @@ def record(folder: Path, mutant: str = "") -> list[dict[str, Any]]:
     try:
         nodes.create(plane.api(), [FakeNode("n0", "a")])
         nodes.wait_ready(plane.api(), ["n0"])
-        began = audit.size(plane.audit_log)
+        began = audit.end(plane.audit_log)
         options = ("--config", str(CONFIG))
         with operator(plane, folder, OPERATOR_USER, "kueue", *options, mutant=mutant):
             _act(plane.mint_kubeconfig(User(PERSON, ("system:masters",))))

@@ -109,7 +109,7 @@ def audited(
 ) -> list[dict[str, Any]]:
     """The requests to the API server while the Job's container ran."""
     folder = tmp_path_factory.mktemp("job")
-    before, begin = standing(plane), audit.size(plane.audit_log)
+    before, begin = standing(plane), audit.end(plane.audit_log)
     (container,) = pod["spec"]["containers"]
     results = container["volumeMounts"][1]["mountPath"]
     arguments = [

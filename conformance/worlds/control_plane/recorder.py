@@ -120,7 +120,7 @@ class Recorder:
         """True if there is an audit log to tell of requests, their writers and their options."""
         self._tails: list[threading.Thread] = []
         if audit_log is not None:
-            self._offset = audit.size(audit_log)
+            self._offset = audit.end(audit_log)
             tail = threading.Thread(target=self._tail, args=(audit_log,), name="audit", daemon=True)
             self._tails.append(tail)
 
