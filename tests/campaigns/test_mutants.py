@@ -29,7 +29,7 @@ ROLE = "appwrapper"
     [
         (role, name)
         for role in programs.names()
-        for name in sorted(found.id for found in SCENARIOS.values() if found.roles == (role,))[::8]
+        for name in sorted(found.id for found in SCENARIOS.values() if found.roles == (role,))[::16]
     ],
 )
 def test_where_it_decides_nothing_otherwise_a_mutants_history_is_that_of_the_reference(

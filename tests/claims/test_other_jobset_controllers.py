@@ -38,6 +38,7 @@ from tests.claims.other_controllers import (
     WritesStatusTwice,
     wrapped,
 )
+from tests.sampled import SAMPLED
 from vocabulary.clock import SECOND, Micros
 from vocabulary.history import Entry, Header, Write
 from vocabulary.objects import Object, condition_status
@@ -167,7 +168,7 @@ OTHERS: Final = {
         BacksOffLonger,
     )
 }
-EVERYWHERE: Final = [found for name, found in SCENARIOS.items() if name.startswith("jobset/")]
+EVERYWHERE: Final = [found for name, found in SAMPLED.items() if name.startswith("jobset/")]
 SUBJECTS: Final = sorted({found.id.rpartition("/")[0] for found in EVERYWHERE})
 
 
