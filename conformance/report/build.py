@@ -56,11 +56,11 @@ def build_report(
             if _is_asked_for(verdict, suite) and not _lacks_operators(run, claim, verdict):
                 judged[verdict.claim].append((run, verdict))
     digests = _Digests()
-    asked = {id_: c for id_, c in claims.items() if not suite.claims or id_ in suite.claims}
     reports = tuple(
         _claim_report(claims[id_], judged[id_], digests, suite)
         for id_ in sorted(judged.keys() & claims)
     )
+    left_out = [c for id_, c in claims.items() if suite.claims and id_ not in judged]
     granted = allowances_of(run.header for run in suite.runs)
     return ConformanceReport(
         api_version=API_VERSION,
@@ -85,7 +85,7 @@ def build_report(
         reproduce=Reproduce(command=suite.command, seed=suite.seed),
         profiles=profiles_of(
             reports,
-            [c for id_, c in claims.items() if suite.claims and id_ not in judged],
+            left_out,
             Features(
                 tuple(sorted(suite.supported_features)),
                 tuple(sorted(suite.unsupported_features)),
@@ -100,10 +100,24 @@ def build_report(
             for run in sorted(suite.runs, key=lambda run: (test_name(run), run.seed))
             if run.error
         ),
-        not_covered=not_covered(reports, asked),
+        not_covered=not_covered(reports, _asked_for(suite, claims, left_out)),
         wall_seconds=suite.wall_seconds,
         checker_errors=tuple(_checker_errors(judged)),
     )
+
+
+def _asked_for(
+    suite: SuiteResult, claims: Mapping[str, Claim], left_out: Iterable[Claim]
+) -> dict[str, Claim]:
+    """Those that no run can judge are asked for with all the others of their suite."""
+    partly = {claim.suite for claim in left_out if not claim.not_judged}
+    return {
+        id_: claim
+        for id_, claim in claims.items()
+        if not suite.claims
+        or id_ in suite.claims
+        or (claim.not_judged and claim.suite not in partly)
+    }
 
 
 def editions_of(runs: Iterable[RunResult]) -> dict[str, str]:

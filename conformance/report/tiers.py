@@ -37,12 +37,14 @@ def profiles_of(
     """The profiles of which anything was judged.
 
     `left_out` are the claims that were not asked for. Those of such a profile are listed as
-    skipped: the report of a selection is partial, and never reads like one of the whole.
+    skipped, if a run can judge them: the report of a selection is partial, and never reads like one
+    of the whole.
     """
     profiles = []
     for name in sorted({report.profile for report in reports}):
         mine = [report for report in reports if report.profile == name]
-        others = [claim for claim in left_out if claim.suite == name]
+        of_suite = (claim for claim in left_out if claim.suite == name)
+        others = [claim for claim in of_suite if not claim.not_judged]
         core = _tier(
             [report for report in mine if report.level in CORE_LEVELS],
             [claim.id for claim in others if claim.level in CORE_LEVELS],

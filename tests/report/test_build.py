@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from copy import copy
 from pathlib import Path
 
 import msgspec
@@ -15,6 +16,7 @@ from conformance.norm.claim import Level
 from conformance.norm.verdict import Outcome, Verdict
 from conformance.report import suite_version
 from conformance.report.build import build_report, history_path, slug
+from conformance.report.coherence import incoherences
 from conformance.report.conformance_report import Allowances, ConformanceReport
 from conformance.report.run_result import LIMIT, RunResult
 from conformance.report.text import trouble_lines
@@ -241,6 +243,29 @@ def test_the_report_of_a_selection_is_partial_and_lists_what_was_not_asked_for()
     assert profile.extended is not None
     assert profile.extended.skipped_tests == ("AW-049",)
     assert "succeeded" not in profile.summary
+
+
+@pytest.mark.parametrize(
+    ("asked", "result", "named"),
+    [
+        (("AW-012", "AW-015", "AW-049", "AW-063"), "success", ["AW-900"]),
+        (("AW-012", "AW-015", "AW-063"), "partial", []),
+        (("AW-012", "AW-015", "AW-049", "AW-063", "AW-900"), "success", ["AW-900"]),
+    ],
+)
+def test_a_selection_is_not_incomplete_for_claims_that_no_run_can_judge(
+    asked: tuple[str, ...], result: str, named: list[str]
+) -> None:
+    right = copy(CLAIMS["AW-049"])
+    right.id, right.not_judged = "AW-900", "It is a right."
+    all_passed = dict.fromkeys((id_.replace("-", "_") for id_ in CLAIMS), Outcome.PASSED)
+    run = _with_outcomes(passing_run(), **all_passed)
+    suite = msgspec.structs.replace(sample_suite(run), claims=asked)
+    claims = {**CLAIMS, right.id: right}
+    report = build_report(suite, claims, version="0", git_commit="", date="")
+    assert report.result == result
+    assert [gap.claim for gap in report.not_covered] == named
+    assert not list(incoherences(report, claims))
 
 
 def test_faults_of_runs_whose_histories_were_not_kept_count_as_tried() -> None:
