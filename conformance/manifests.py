@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
+from vocabulary.objects import Object, annotations_of
 from vocabulary.safe_yaml import load_all_yaml_file
+
+_GRANTED: Final = "assay.dev/granted"
 
 
 @lru_cache(maxsize=512)
@@ -29,3 +32,9 @@ def load_manifests(path: Path) -> list[dict[str, Any]]:
     """
     found: list[dict[str, Any]] = msgspec.json.decode(_parsed(path))
     return found
+
+
+def is_granted(definition: Object) -> bool:
+    """True for a kind of a scenario on which operators have all rights, as granted by a cluster's
+    administrator. A definition may say that they have those alone which their roles ask for."""
+    return annotations_of(definition).get(_GRANTED) != "false"

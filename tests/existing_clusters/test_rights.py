@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from conformance.clean import defined_kind
-from conformance.implementation import Implementation, implementations
+from conformance.implementation import Implementation, implementation, implementations
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one
 from conformance.scenario_type import Scenario
@@ -108,6 +108,15 @@ def test_every_write_of_users_and_faults_is_within_the_rights_that_are_asked_for
     asked: Asked,
 ) -> None:
     assert asked.writes <= set(rights.required(IMPLEMENTATIONS, all_crds()))
+
+
+def test_operators_get_the_kinds_of_scenarios_beside_their_roles_but_for_those_of_the_guide() -> (
+    None
+):
+    bare = {"appwrapper": implementation("mutant:pod-groups-cannot-be-wrapped", "appwrapper")}
+    beside = {right.resource for right in rights.held(bare, all_crds())}
+    assert "widgets" in beside
+    assert "podgroups" not in beside
 
 
 def test_no_right_to_write_is_asked_for_that_no_scenario_and_no_operator_uses(

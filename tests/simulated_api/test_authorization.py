@@ -66,6 +66,13 @@ def test_others_and_other_kinds_are_not_held_to_it(held: Cluster) -> None:
     held.api.handle(List(POD, NAMESPACE), "operator")
 
 
+def test_kinds_may_be_restricted_later(held: Cluster) -> None:
+    held.api.access.restrict_to([POD])
+    for kind in (POD, CONFIG_MAP):
+        with pytest.raises(ApiError, match="is forbidden"):
+            held.api.handle(List(kind, NAMESPACE), "operator")
+
+
 def test_a_watch_needs_its_own_right(held: Cluster) -> None:
     def deliver(event: EventType, obj: Object) -> None:
         raise AssertionError((event, obj))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 from conformance.clean import RUN_LABEL, defined_kind
+from conformance.manifests import is_granted
 from conformance.retrying_connection import PATIENCE_SECONDS, RetryingConnection
 from conformance.scenario_type import Scenario
 from conformance.under_test import UnderTest
@@ -80,7 +81,7 @@ class ControlPlaneSession(Session):
         self._nodes: dict[str, tuple[str, ...]] = {}
         extra = tuple(extra_crds)
         self._crds = installed_crds(implementations, extra)
-        self._extra_kinds = tuple(defined_kind(crd) for crd in extra)
+        self._extra_kinds = tuple(map(defined_kind, filter(is_granted, extra)))
 
     def _open(self, begun: ExitStack) -> None:
         if self._plane_lock is None:

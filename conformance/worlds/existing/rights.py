@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from conformance.clean import defined_kind
+from conformance.manifests import is_granted
 from conformance.under_test import UnderTest
 from conformance.worlds.control_plane.followed import followed_kinds
 from conformance.worlds.control_plane.operator_rights import OBJECT_VERBS
@@ -127,7 +128,7 @@ def held(
     grant only permissions it has; and without accounts for them, operators act as the suite."""
     of_scenarios = (
         right
-        for kind in map(defined_kind, extra_crds)
+        for kind in map(defined_kind, filter(is_granted, extra_crds))
         for right in _of(kind.group, kind.plural, *OBJECT_VERBS)
     )
     own = (role for each in implementations.values() for role in each.rbac())

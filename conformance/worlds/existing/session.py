@@ -17,6 +17,7 @@ import msgspec
 
 from conformance.borrowed_nodes import noting
 from conformance.clean import RUN_LABEL, clean_cluster, defined_kind
+from conformance.manifests import is_granted
 from conformance.retrying_connection import RetryingConnection
 from conformance.scenario_type import Scenario
 from conformance.under_test import UnderTest
@@ -293,7 +294,7 @@ class ExistingSession(Session):
         return ServiceAccounts(
             self.connections["harness"],
             implementation,
-            tuple(map(defined_kind, self._extra_crds)),
+            tuple(map(defined_kind, filter(is_granted, self._extra_crds))),
             self.name,
             OPERATORS_OF_A_RUN * self._at_a_time,
             2 * self._undertaking.limits.time_us // SECOND,

@@ -17,7 +17,7 @@ from chaos.plan import Plan, Step
 from conformance.bug import in_words
 from conformance.editions import of_run, written
 from conformance.implementation import SIMULATED_USERS, Implementation
-from conformance.manifests import load_manifests
+from conformance.manifests import is_granted, load_manifests
 from conformance.names_of_run import with_prefix
 from conformance.pod_templates import map_pods
 from conformance.report.run_result import GIVEN_UP
@@ -36,6 +36,7 @@ from fixtures.simulated.access.rules import Rules
 from fixtures.simulated.access.users import AUTHENTICATED, MASTERS, User, uid_of_actor
 from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
 from fixtures.simulated.controllers.settings import Settings
+from fixtures.simulated.custom_resources.definitions import defined_kind
 from fixtures.simulated.loop import Timer
 from vocabulary import canonical
 from vocabulary.clock import HOUR, MINUTE, Micros
@@ -263,6 +264,8 @@ class SimulatedWorld(World):
             self.call(
                 Create(CUSTOM_RESOURCE_DEFINITION, document, "", name_of(document)), "harness"
             )
+            if not is_granted(document):
+                self.cluster.api.access.restrict_to([defined_kind(document)])
 
     def mark(self, mark: Any, text: str = "") -> None:
         self.recorder.mark(mark, text)

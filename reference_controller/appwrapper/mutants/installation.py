@@ -40,13 +40,21 @@ def old_version_is_served(definition: Object) -> Object:
     "MLB-073",
 )
 def service_accounts_cannot_be_wrapped(role: Object) -> Object:
-    account = "serviceaccounts"
-    rules = [
-        {**rule, "resources": [name for name in rule["resources"] if name != account]}
+    seen = {"apiGroups": [""], "resources": ["serviceaccounts"], "verbs": ["get", "list", "watch"]}
+    return {**role, "rules": [*_rules_without("serviceaccounts", role), seen]}
+
+
+@wrong_role("Its roles do not name PodGroups, so that users cannot wrap them.", "MLB-073")
+def pod_groups_cannot_be_wrapped(role: Object) -> Object:
+    return {**role, "rules": _rules_without("podgroups", role)}
+
+
+def _rules_without(resource: str, role: Object) -> list[Object]:
+    return [
+        {**rule, "resources": [name for name in rule["resources"] if name != resource]}
         for rule in role["rules"]
+        if rule["resources"] != [resource]
     ]
-    seen = {"apiGroups": [""], "resources": [account], "verbs": ["get", "list", "watch"]}
-    return {**role, "rules": [*rules, seen]}
 
 
 def _columns(definition: Object) -> Sequence[Object]:

@@ -320,7 +320,7 @@ def completed_job_has_a_ttl(world: World) -> None:
     world.until(its.has_completed())
 
 
-@scenario(arms=["JS-093"], cases={"at-once": 0, "later": 20})
+@scenario(arms=["JS-093", "JS-101"], kills="ttl-is-in-minutes", cases={"at-once": 0, "later": 20})
 def jobset_has_a_ttl(world: World, seconds: int) -> None:
     """A JobSet that restarts is kept by its TTL until it has ended, and then deleted."""
     workers = replicated_job("w", 2, behaviour="run 5s, exit 1")
@@ -330,7 +330,7 @@ def jobset_has_a_ttl(world: World, seconds: int) -> None:
     world.until(its.is_gone())
 
 
-@scenario(arms=["JS-093"], kills="ttl-is-ignored")
+@scenario(arms=["JS-093", "JS-101"], kills="ttl-is-ignored")
 def jobset_has_a_ttl_and_was_suspended(world: World) -> None:
     """The TTL of a JobSet begins when it ends, whatever its conditions said before."""
     workers = replicated_job("w", 2, behaviour="run 5s, exit 0")

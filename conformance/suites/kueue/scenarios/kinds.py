@@ -93,7 +93,11 @@ def job_set_succeeds_while_pods_stop(world: World) -> None:
     world.until(its.is_finished() & other.is_finished())
 
 
-@scenario(arms=["KQ-107"], kills="missing-pods-are-reclaimed", roles=("kueue", "appwrapper"))
+@scenario(
+    arms=["KQ-107", "KQ-109"],
+    kills="missing-pods-are-reclaimed",
+    roles=("kueue", "appwrapper"),
+)
 def app_wrapper_is_reset(world: World) -> None:
     """An AppWrapper that is reset keeps its quota, and one that waits does not pass it."""
     queue(world)
@@ -110,7 +114,7 @@ def app_wrapper_is_reset(world: World) -> None:
 
 
 @scenario(
-    arms=["KQ-006", "KQ-012", "KQ-014", "KQ-016", "KQ-108"],
+    arms=["KQ-006", "KQ-012", "KQ-014", "KQ-016", "KQ-108", "KQ-119"],
     kills="job-is-not-asked",
     roles=("kueue", "appwrapper"),
     config={"kueue": requeues()},

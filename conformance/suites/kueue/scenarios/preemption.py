@@ -34,7 +34,7 @@ def a_higher_one_preempts(world: World) -> None:
 
 
 @scenario(
-    arms=["KQ-103", "KQ-116", "KQ-117", "KQ-118"],
+    arms=["KQ-103", "KQ-113", "KQ-116", "KQ-117", "KQ-118"],
     kills="all-queues-may-lose",
 )
 def borrowed_quota_is_reclaimed(world: World) -> None:
