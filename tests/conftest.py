@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -51,6 +52,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             locate()
         except BinariesMissingError as missing:
             pytest.skip(str(missing))
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """SIGINT interrupts, also what is started: a shell has its background commands ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def _has_control_plane() -> bool:

@@ -7,12 +7,13 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from conformance.worlds.interrupts import interrupts_held_back
+
+pytestmark = pytest.mark.usefixtures("interruptible")
 
 PATIENCE_SECONDS = 60
 
@@ -37,14 +38,6 @@ if __name__ == "__main__":
         sys.exit(130)
 """
 """A worker has been started, and the pool does not know of it yet."""
-
-
-@pytest.fixture(autouse=True)
-def _interruptible() -> Iterator[None]:
-    """A shell has what it starts in the background ignore SIGINT."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize("how", ["kill", "killpg"])

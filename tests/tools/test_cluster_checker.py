@@ -326,6 +326,7 @@ def test_json_has_the_numbers_and_a_warning_sets_the_exit_code(
     ]
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_watching_prints_again_when_something_changed_until_it_is_interrupted(
     tmp_path: Path,
 ) -> None:
