@@ -50,8 +50,9 @@ from vocabulary.errors import ApiError
 from vocabulary.history import OperatorFacts
 from vocabulary.implementations import REFERENCE, by_role, in_one_text, named_roles
 from vocabulary.kinds import DEPLOYMENT, Kind
-from vocabulary.objects import Object, name_of
+from vocabulary.objects import Object, labels_of, name_of
 from vocabulary.requests import Create, Request
+from vocabulary.selectors import matches
 
 
 class AdmissionHooks(NamedTuple):
@@ -83,6 +84,8 @@ class Implementation:
     """A mutant's change of its CRDs."""
     change_role: Callable[[Object], Object] | None = None
     """A mutant's change of its roles."""
+    change_webhook: Callable[[Object], Object] | None = None
+    """A mutant's change of its webhooks."""
     converts: bool = True
     """True if its resources are served in all versions, since `convert` is called for them."""
 
@@ -206,6 +209,20 @@ class Implementation:
             found if self.change_role is None or "rules" not in found else self.change_role(found)
             for found in documents
             if found["kind"] == "Namespace" or (found["kind"], name_of(found)) in bound
+        )
+
+    def reviews(self, kind: Kind, obj: Object) -> bool:
+        """True if an API server asks its webhooks, as they are installed, when an object is
+        created."""
+        documents = self.program.manifests.objects(*self.program.manifests.webhooks)
+        webhooks = [each for found in documents for each in found.get("webhooks", ())]
+        change = self.change_webhook or (lambda webhook: webhook)
+        return any(
+            matches(each.get("objectSelector") or {}, labels_of(obj))
+            for each in map(change, webhooks)
+            for rule in each["rules"]
+            if kind.plural in rule["resources"] and kind.group in rule["apiGroups"]
+            if "CREATE" in rule["operations"]
         )
 
     @property
@@ -395,6 +412,7 @@ def implementation(name: str, role: str) -> Implementation:
             SIMULATED_FACTS,
             change_definition=wrong.definition,
             change_role=wrong.role,
+            change_webhook=wrong.webhook,
         )
     role_told, is_of_role, _ = name.partition("=")
     if is_of_role and "/" not in role_told:

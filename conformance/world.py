@@ -228,6 +228,12 @@ class World(ABC):
     def install(self, crd: str) -> None:
         """Serve what a custom resource definition beside the scenario describes."""
 
+    def reviews(self, kind: Kind, obj: Object) -> bool:
+        """True if the API server would ask the webhooks of a reference about a new object. The
+        webhooks of programs are called, and need no fault to be down."""
+        del kind, obj
+        return False
+
     def add_capacity(self, node: str, resource: str, count: int) -> None:
         """Let a node offer so many of an extended resource."""
         amounts = {resource: str(count)}

@@ -15,7 +15,8 @@ from vocabulary.objects import Object
 
 R = TypeVar("R", bound=Rules)
 ChangeManifest: TypeAlias = Callable[[Object], Object]
-"""A CustomResourceDefinition, or a role, as the controller ships it → as the mutant installs it."""
+"""A CustomResourceDefinition, a role or a webhook, as the controller ships it → as the mutant
+installs it."""
 C = TypeVar("C", bound=ChangeManifest)
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -37,11 +38,13 @@ class Mutant(Generic[R]):
     """The wrong decision, where it is one of the CustomResourceDefinition."""
     role: ChangeManifest | None = None
     """The wrong decision, where it is one of the roles, or the rights that a wrong design needs."""
+    webhook: ChangeManifest | None = None
+    """The wrong decision, where it is one of the webhooks' selectors."""
 
     @property
     def is_installed_wrong(self) -> bool:
         """True if its manifests are not those of the reference."""
-        return self.definition is not None or self.role is not None
+        return any((self.definition, self.role, self.webhook))
 
 
 class Mutants(dict[str, Mutant[R]]):
@@ -100,6 +103,15 @@ class Mutants(dict[str, Mutant[R]]):
 
         def register(change: C) -> C:
             self.add(Mutant(_name_of(change), sentence, killed_by, self._right, role=change))
+            return change
+
+        return register
+
+    def wrong_webhook(self, sentence: str, *killed_by: str) -> Callable[[C], C]:
+        """Decorator: register a change of each of the installed webhooks as a mutant."""
+
+        def register(change: C) -> C:
+            self.add(Mutant(_name_of(change), sentence, killed_by, self._right, webhook=change))
             return change
 
         return register

@@ -202,6 +202,13 @@ class SimulatedWorld(World):
     def patience_us(self) -> Micros:
         return max(it.patience_us for it in self._durations.values())
 
+    def reviews(self, kind: Kind, obj: Object) -> bool:
+        return any(
+            each.reviews(kind, obj)
+            for each in self.implementations.values()
+            if isinstance(each, Implementation)
+        )
+
     def call(self, request: Any, actor: str = "chaos") -> Any:
         api = self.cluster.api
         return api.handle(as_served(request, api.served(request.kind), self.namespace), actor)

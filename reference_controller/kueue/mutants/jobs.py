@@ -43,6 +43,11 @@ def running_jobs_run(self: Rules, is_running: bool) -> bool:
     return not is_running
 
 
+@MUTANTS.mutant(Rules.is_managed_by, "Jobs that are part of a job of no queue run.", "QL-001")
+def parts_of_others_run(self: Rules, has_queue: bool) -> bool:
+    return True
+
+
 @MUTANTS.mutant(Rules.waits_unqueued, "Jobs that name no queue run.", "KQ-067", "MLB-080")
 def unqueued_jobs_run(self: Rules, is_managed: bool) -> bool:
     return False

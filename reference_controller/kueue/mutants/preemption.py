@@ -48,6 +48,13 @@ def anything_is_reclaimed(
     return policy != Preemption.NEVER
 
 
+@MUTANTS.mutant(Rules.reclaims, "It borrows at the cost of any lower priority.", "KQ-052")
+def thresholds_do_not_bind(
+    self: Rules, policy: str, preemptor: int, victim: int, borrows: bool, most_priority: int | None
+) -> bool:
+    return Rules.reclaims(self, policy, preemptor, victim, borrows, None)
+
+
 @MUTANTS.mutant(
     Rules.needs_nominal,
     "It preempts and borrows in one admission.",

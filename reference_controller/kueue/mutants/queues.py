@@ -74,6 +74,11 @@ def pods_have_no_priority(self: Rules, workload: Object) -> Object:
     return with_path(workload, "spec.priority", 0) if is_of_pods else workload
 
 
+@MUTANTS.wrong_webhook("Its webhooks are asked about jobs that name no queue, too.", "KQ-049")
+def webhooks_review_all(webhook: Object) -> Object:
+    return {key: each for key, each in webhook.items() if key != "objectSelector"}
+
+
 @MUTANTS.wrong_definition("`kubectl get workloads` does not show where quota is.", "MLB-077")
 def place_of_quota_has_no_column(definition: Object) -> Object:
     versions = [

@@ -159,28 +159,10 @@ def reclamation_stays_within_nominal(run: WorkloadRun) -> Obligations:
     borrowWithinCohort lets it borrow."""
     for evicted, preemptor in _for_whom(run):
         queue = run.queues.queue_of(preemptor, evicted.n)
-        standing = run.queues.at(evicted.n - 1)
-        spec = standing.queues.get(queue)
+        spec = run.queues.at(evicted.n - 1).queues.get(queue)
         if spec is None or spec.borrows or queue == evicted.cluster_queue:
             continue
-        leaving = [each for each in run.queues.leaving(evicted.n) if each.cluster_queue == queue]
-        victims = [
-            each
-            for each in run.queues.victims_of(preemptor, queue)
-            if all(
-                each.object["metadata"]["uid"] != own.object["metadata"]["uid"] for own in leaving
-            )
-        ]
-        own = [usage_of(each) for each in (*leaving, *victims)]
-        placements = standing.placements(queue, preemptor.parts(evicted.n))
-        stays = any(
-            all(
-                standing.held(queue, what) + value
-                <= standing.nominal(queue, what) + _sum(own, what)
-                for what, value in placed.items()
-            )
-            for placed in placements
-        )
+        stays = _stays_within_nominal(run, evicted, preemptor, queue)
         seen_us = run.operator.timing.seen_us(evicted.t)
         if stays or not run.queues.is_steady(seen_us, evicted):
             yield met(evicted)
@@ -190,6 +172,28 @@ def reclamation_stays_within_nominal(run: WorkloadRun) -> Obligations:
                 f"{when(evicted)}: {run} is preempted for {preemptor}, whose queue {queue} would "
                 "borrow with it.",
             )
+
+
+def _stays_within_nominal(
+    run: WorkloadRun, evicted: Snapshot, preemptor: WorkloadRun, queue: str
+) -> bool:
+    """True if the queue of a preemptor is within its nominal quota once that is admitted, and its
+    own victims and those that leave have given theirs back."""
+    standing = run.queues.at(evicted.n - 1)
+    leaving = [each for each in run.queues.leaving(evicted.n) if each.cluster_queue == queue]
+    victims = [
+        each
+        for each in run.queues.victims_of(preemptor, queue)
+        if all(each.object["metadata"]["uid"] != own.object["metadata"]["uid"] for own in leaving)
+    ]
+    own = [usage_of(each) for each in (*leaving, *victims)]
+    return any(
+        all(
+            standing.held(queue, what) + value <= standing.nominal(queue, what) + _sum(own, what)
+            for what, value in placed.items()
+        )
+        for placed in standing.placements(queue, preemptor.parts(evicted.n))
+    )
 
 
 def _from_borrowers(run: WorkloadRun) -> Iterator[tuple[Snapshot, bool]]:
@@ -253,7 +257,8 @@ def nominal_ones_are_spared(run: WorkloadRun) -> Obligations:
 )
 def policies_are_kept(run: WorkloadRun) -> Obligations:
     """A Workload MUST be preempted only for one of a queue whose policies let it: within the queue
-    a lower priority, or the same and a later time; in the cohort as reclaimWithinCohort says."""
+    a lower priority, or the same and a later time; in the cohort as reclaimWithinCohort says, or
+    borrowWithinCohort where that queue borrows then."""
     for evicted, preemptor in _for_whom(run):
         queue = run.queues.queue_of(preemptor, evicted.n)
         spec, theirs = run.queues.spec(queue, evicted.n), preemptor.at(evicted.n)
@@ -272,6 +277,9 @@ def policies_are_kept(run: WorkloadRun) -> Obligations:
             }.get(spec.within, False)
         else:
             allowed = {"LowerPriority": is_lower, "Any": True}.get(spec.reclaims, False)
+            if spec.borrows and not _stays_within_nominal(run, evicted, preemptor, queue):
+                most = spec.most_priority
+                allowed = is_lower and (most is None or before.priority <= most)
         if allowed:
             yield met(evicted)
         else:
@@ -279,7 +287,8 @@ def policies_are_kept(run: WorkloadRun) -> Obligations:
                 evicted,
                 f"{when(evicted)}: {run} of priority {before.priority} is preempted for "
                 f"{preemptor} of priority {theirs.priority} in {queue}; withinClusterQueue is "
-                f"{spec.within}, reclaimWithinCohort {spec.reclaims}.",
+                f"{spec.within}, reclaimWithinCohort {spec.reclaims}, maxPriorityThreshold "
+                f"{spec.most_priority}.",
             )
 
 

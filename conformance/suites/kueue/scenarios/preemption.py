@@ -148,6 +148,40 @@ def victim_fits_again(world: World) -> None:
 
 
 @scenario(
+    arms=["KQ-041"],
+    kills="victims-come-back-first",
+    config=holds_until_terminal(),
+    nodes=3,
+)
+def preemptor_has_just_come_back(world: World) -> None:
+    """A victim of higher priority waits for its preemptor, which was evicted itself in the second
+    in which it preempts, and whose quota another one got."""
+    high = priority_class(world, "high", 10)
+    for name in ("main", "other", "third"):
+        queue(world, name, quota={"cpu": "4"}, cohort="all", preemption=RECLAIMS)
+    queue(world, "takes", quota={"cpu": "4"}, cohort="all")
+    for name, of, cpu, behaves in (
+        ("third", "third", 6, "run 10m"),
+        ("stays", "other", 2, "run 2m"),
+        ("victim", "other", 4, SLOW),
+    ):
+        its = QueuedJob.of(world, name, behaves, queue=of, cpu=cpu, priority=high)
+        world.until(its.is_ready())
+        world.wait(2 * SECOND)
+    first = QueuedJob.of(world, "first", LONG, cpu=4)
+    world.until(first.is_ready())
+    takes = QueuedJob.of(world, "takes", LONG, queue="takes", cpu=4)
+    world.wait(105 * SECOND)
+    world.wait(SECOND - world.now_us % SECOND)
+    first.activate(False)
+    world.until(takes.is_admitted())
+    first.activate(True)
+    world.until(first.is_ready())
+    first.delete()
+    world.until(its.is_ready())
+
+
+@scenario(
     arms=["KQ-047"],
     kills="preemptors-do-not-wait",
     config=holds_until_terminal(),
@@ -192,6 +226,26 @@ def only_lower_ones_are_reclaimed(world: World) -> None:
     first = QueuedJob.of(world, "first", RUNS, priority=high)
     world.until(first.is_ready())
     second = QueuedJob.of(world, "second", RUNS, priority=high)
+    world.until(second.is_finished())
+
+
+@scenario(arms=["KQ-052"], kills="thresholds-do-not-bind")
+def only_some_lose_to_a_borrower(world: World) -> None:
+    """A Job that borrows has one preempted whose priority is at the threshold, and none above."""
+    may_borrow = {"borrowWithinCohort": {"policy": "LowerPriority", "maxPriorityThreshold": 5}}
+    high, middle = priority_class(world, "high", 10), priority_class(world, "middle", 7)
+    low = priority_class(world, "low", 5)
+    for name in ("main", "other", "slack"):
+        policies = {**RECLAIMS, **may_borrow}
+        queue(world, name, quota={"cpu": "2"}, cohort="all", preemption=policies)
+    above = QueuedJob.of(world, "above", "run 3m", queue="other", cpu=3, priority=middle)
+    world.until(above.is_ready())
+    world.wait(2 * SECOND)
+    below = QueuedJob.of(world, "below", LONG, queue="other", cpu=3, priority=low)
+    world.until(below.is_ready())
+    first = QueuedJob.of(world, "first", "run 5m", cpu=3, priority=high)
+    world.until(first.is_ready())
+    second = QueuedJob.of(world, "second", RUNS, cpu=3, priority=high)
     world.until(second.is_finished())
 
 

@@ -14,7 +14,7 @@ from conformance.world import World
 from vocabulary.clock import MINUTE, SECOND
 from vocabulary.durations import format_duration
 from vocabulary.errors import ApiError
-from vocabulary.kinds import NAMESPACE
+from vocabulary.kinds import JOB, NAMESPACE
 from vocabulary.objects import with_path
 
 RUNS = "run 1m"
@@ -107,22 +107,26 @@ def namespace_is_not_selected(world: World) -> None:
 
 @scenario(
     arms=["KQ-049"],
-    shows="kueue-v0.6.2",
+    kills="webhooks-review-all",
     only_simulated="webhooks that the harness serves stay up elsewhere",
 )
 def webhook_is_down(world: World) -> None:
     """While its controller is down, and the webhook with it, a Job that names no queue runs, and
     one that names a queue is refused; then it can be created."""
     queue(world)
-    outage = WebhookOutage("Job", name="waits")
-    world.inject(Kill(restart_after=None))
-    world.inject(outage)
     plain = with_path(job("plain", queue=""), "spec.suspend", False)
+    outages = [WebhookOutage("Job", name="waits")]
+    if world.reviews(JOB, plain):
+        outages.append(WebhookOutage("Job", name="plain"))
+    world.inject(Kill(restart_after=None))
+    for each in outages:
+        world.inject(each)
     for made in (job("waits"), plain, job("waits")):
         with suppress(ApiError):
             QueuedJob.submit(world, made, RUNS)
     world.wait(2 * MINUTE)
-    world.revert(outage)
+    for each in outages:
+        world.revert(each)
     world.inject(Start())
     world.wait(30 * SECOND)
     its = QueuedJob.of(world, "its", RUNS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -59,6 +60,31 @@ def uncovered_resource(world: World) -> None:
     both = QueuedJob.of(world, "both", RUNS, requests={"cpu": "1", "memory": "1Gi"})
     world.until(both.is_finished())
     world.until(none.waits() & half.waits())
+
+
+@scenario(arms=["KQ-047"], kills="more-is-given-than-there-is", gpus=4)
+def two_groups(world: World) -> None:
+    """A Job whose resources are of two groups waits until there is room in both."""
+    gpu = "nvidia.com/gpu"
+    groups = [
+        _group(world, "default", {"cpu": "4", "memory": "4Gi"}),
+        _group(world, "gpus", {gpu: "2"}),
+    ]
+    queue(world, resourceGroups=groups)
+    jobs = []
+    for name, count in (("first", "1"), ("second", "2")):
+        asked = {"cpu": "1", "memory": "1Gi", gpu: count}
+        jobs.append(QueuedJob.of(world, name, RUNS, requests=asked, limits=asked))
+        world.wait(2 * SECOND)
+    for its in jobs:
+        world.until(its.is_finished())
+
+
+def _group(world: World, of: str, amounts: Mapping[str, str]) -> dict[str, Any]:
+    """A resource group of one flavor."""
+    resources = [{"name": name, "nominalQuota": each} for name, each in amounts.items()]
+    flavors = [{"name": flavor(world, of), "resources": resources}]
+    return {"coveredResources": list(amounts), "flavors": flavors}
 
 
 @scenario(arms=["KQ-045"], kills="the-last-flavor-comes-first", cases={"two": 2, "three": 3})

@@ -62,6 +62,7 @@ class QueueSpec:
         self.within = str(preemption.get("withinClusterQueue") or "Never")
         self.reclaims = str(preemption.get("reclaimWithinCohort") or "Never")
         self.borrows = get_path(preemption, "borrowWithinCohort.policy") not in (None, "Never")
+        self.most_priority = get_path(preemption, "borrowWithinCohort.maxPriorityThreshold")
         fungibility = spec.get("flavorFungibility") or {}
         self.borrows_first = fungibility.get("whenCanBorrow") != "TryNextFlavor"
         self.groups: list[Group] = []

@@ -8,7 +8,17 @@ from typing import Final
 from chaos.faults import Pause
 from conformance.breaking import operator_away
 from conformance.scenario_type import scenario
-from conformance.suites.kueue.handle import QueuedJob, QueuedJobSet, job, job_set, queue
+from conformance.suites.kueue.api import QUEUE_LABEL
+from conformance.suites.kueue.handle import (
+    MAIN,
+    QueuedAppWrapper,
+    QueuedJob,
+    QueuedJobSet,
+    app_wrapper,
+    job,
+    job_set,
+    queue,
+)
 from conformance.world import World
 from vocabulary.clock import SECOND
 from vocabulary.objects import Object, with_path
@@ -84,6 +94,35 @@ def waiting_job_is_started(world: World) -> None:
     world.until(second.waits())
     second.patch({"spec": {"suspend": False}})
     world.until(second.is_finished())
+
+
+@scenario(arms=["QL-003"], kills="deletion-releases-at-once")
+def running_job_is_resized(world: World) -> None:
+    """A Job that is resized while it runs is stopped, and has quota for its new size once its pods
+    have ended; another Job gets the rest."""
+    queue(world, quota={"cpu": "2"})
+    its = QueuedJob.of(world, "a", BEHAVES, pods=2)
+    world.until(its.is_ready())
+    other = QueuedJob.of(world, "other", "run 20s")
+    its.patch({"spec": {"parallelism": 1}})
+    world.until(other.is_finished())
+    world.until(its.is_finished())
+
+
+@scenario(arms=["QL-001"], kills="parts-of-others-run", roles=("kueue", "appwrapper"))
+def part_waits_itself(world: World) -> None:
+    """A Job of a queue that is part of an AppWrapper of none waits for quota of its own."""
+    queue(world)
+    first = QueuedJob.of(world, "first", "run 1m")
+    world.until(first.is_ready())
+    made = with_path(app_wrapper("a", queue=""), "spec.suspend", False)
+    (component,) = made["spec"]["components"]
+    part = with_path(component["template"], "metadata.labels", {QUEUE_LABEL: MAIN})
+    made = with_path(made, "spec.components", [{**component, "template": part}])
+    QueuedAppWrapper.submit(world, made, BEHAVES)
+    world.wait(30 * SECOND)
+    world.until(first.is_finished())
+    world.wait(90 * SECOND)
 
 
 @scenario(arms=["QL-001"], kills="names-are-enough", roles=("kueue", "jobset"), alone=True)

@@ -82,12 +82,17 @@ class QuotaHistory(ObjectView[Holding]):
         the controller can have seen that, and suspended the job."""
         timing, entries = self.operator.timing, self.history.entries
         due_us = timing.due_us(start.t, timing.latency_us)
-        if controller_of(job.first) is not None or due_us is None or entries[-1].t <= due_us:
+        is_part = controller_of(job.first) is not None
+        if is_part and self.kueue.manages_unqueued(job.namespace, job.created.n):
+            return None  # it waits with the one that it is a part of
+        if due_us is None or entries[-1].t <= due_us:
             return None
         last = entries[bisect_right(entries, due_us, key=lambda entry: entry.t) - 1]
         at: Moment = pod.bound if pod.bound.n > last.n else Instant(last.n, due_us)
         state = job.version_at(at.n)
         if state is None or is_suspended(state.object or {}) or is_over(state):
+            return None
+        if any(start.n < again.n <= at.n for again in starts(job)):
             return None
         has_quota = holding is not None and bool(holding.reserved_at(at.n))
         return at if pod.uses_at(at.n, terminating=False) and not has_quota else None
