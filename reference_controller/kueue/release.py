@@ -6,12 +6,19 @@ from collections import Counter
 from collections.abc import Generator, Mapping
 from typing import Any, Final
 
-from reference_controller.kueue.names import APP_WRAPPER, IN_USE, OF_WORKLOAD, POD_SET, WORKLOAD
+from reference_controller.kueue.names import (
+    APP_WRAPPER,
+    IN_USE,
+    JOB_UID,
+    OF_WORKLOAD,
+    POD_SET,
+    WORKLOAD,
+)
 from reference_controller.kueue.office import Office
 from reference_controller.kueue.workload import Workload
 from vocabulary.errors import ApiError
 from vocabulary.kinds import POD
-from vocabulary.objects import Object, finalizers_of, get_path, is_terminating, labels_of, meta
+from vocabulary.objects import Object, finalizers_of, get_path, labels_of, meta, uid_of
 from vocabulary.requests import Delete, List, ObjectList, Patch, Request
 
 _ENDED: Final = ("Succeeded", "Failed")
@@ -59,19 +66,21 @@ def leave(
         workload = Workload(stored)
         office.books.take(workload)
     holds = office.config.holds_until_terminal
-    if is_orphaned and holds and (yield from _are_stopping(workload)):
+    if is_orphaned and holds and (yield from _is_stopping(workload)):
         is_orphaned = False
     left = yield from pods_left(workload, is_sure=holds and not is_orphaned)
     if office.rules.may_go(is_orphaned, holds, sum(left.values())):
         yield from forget(workload, office)
 
 
-def _are_stopping(workload: Workload) -> Generator[Request, Any, bool]:
-    """True if pods of a Workload that was left stop: they were its jobs, and do not run on."""
+def _is_stopping(workload: Workload) -> Generator[Request, Any, bool]:
+    """True if the job of a Workload that was left is a pod, and stops: then it does not run on, as
+    the pods of other jobs do."""
+    uid = labels_of(workload.object)[JOB_UID]
     selector = f"{OF_WORKLOAD}={workload.key.name}"
     pods: ObjectList = yield List(POD, workload.key.namespace, label_selector=selector, live=True)
     return any(
-        is_terminating(pod) and get_path(pod, "status.phase") not in _ENDED for pod in pods.items
+        uid_of(pod) == uid and get_path(pod, "status.phase") not in _ENDED for pod in pods.items
     )
 
 
