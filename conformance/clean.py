@@ -1,11 +1,12 @@
 """Find a killed run's leftovers on a cluster, by its run label, and remove them.
 
 All objects that Assay creates for itself have the label `assay.dev/run`: namespaces, nodes, webhook
-configurations, roles and their bindings, CRDs. Leased nodes have it too, and so does the note
-beside a leased operator; these are restored. No process is left to finish what the killed run had
-begun: the operator that removed its finalizers is gone with it, pods may be annotated never to end,
-and a fault may have put a foreign finalizer on any object. So everything that holds up the deletion
-of a labeled object is removed, and this waits until all of them are gone.
+configurations, roles and their bindings, CRDs, and objects of scenarios without a namespace. Leased
+nodes have it too, and so does the note beside a leased operator; these are restored. No process is
+left to finish what the killed run had begun: the operator that removed its finalizers is gone with
+it, pods may be annotated never to end, and a fault may have put a foreign finalizer on any object.
+So everything that holds up the deletion of a labeled object is removed, and this waits until all of
+them are gone.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ from vocabulary.kinds import (
     NAMESPACE,
     NODE,
     POD,
+    PRIORITY_CLASS,
+    RUNTIME_CLASS,
     Kind,
 )
 from vocabulary.objects import (
@@ -69,10 +72,11 @@ _CLUSTER_WIDE: Final = (
     Kind(_RBAC, "v1", "ClusterRole", "clusterroles", namespaced=False),
     NAMESPACE,
     NODE,
-    CUSTOM_RESOURCE_DEFINITION,
+    PRIORITY_CLASS,
+    RUNTIME_CLASS,
 )
 """Webhooks first: one whose server is gone would refuse the writes that follow. Then nodes:
-fake kubelets end the pods of the namespaces before. Definitions last, when nothing needs them."""
+fake kubelets end the pods of the namespaces before."""
 GONE_SECONDS: Final = 120.0
 EVERY_SECONDS: Final = 0.1
 SEARCH_SECONDS: Final = 1.0
@@ -146,10 +150,18 @@ class _Cleaning:
         found = list(self._search())
         for note in self._notes():  # first: its webhooks are asked about what is removed then
             borrowed_operator.give_back(self._connection, note)
-        for kind in _CLUSTER_WIDE:
+        for kind in self._cluster_wide:
             self._remove_kind(kind)
         told = set(found)
         return found + [text for text in self._released.values() if text not in told]
+
+    @cached_property
+    def _cluster_wide(self) -> tuple[Kind, ...]:
+        """In the order in which they go: custom ones, such as queues, when no namespace needs them,
+        and their definitions last."""
+        definitions = self._listed(List(CUSTOM_RESOURCE_DEFINITION, live=True))
+        custom = (kind for kind in map(defined_kind, definitions) if not kind.namespaced)
+        return (*_CLUSTER_WIDE, *custom, CUSTOM_RESOURCE_DEFINITION)
 
     def _notes(self) -> list[Object]:
         """The notes on leased operators."""
@@ -157,7 +169,7 @@ class _Cleaning:
 
     def _search(self) -> Iterator[str]:
         yield from map(borrowed_operator.in_words, self._notes())
-        for kind in _CLUSTER_WIDE:
+        for kind in self._cluster_wide:
             for obj in self._labelled(kind):
                 if kind == CUSTOM_RESOURCE_DEFINITION and self._is_used(obj):
                     continue
@@ -210,6 +222,9 @@ class _Cleaning:
     def _is_used(self, crd: Object) -> bool:
         """True if there are objects of the kind that are no run's."""
         kind = defined_kind(crd)
+        if not kind.namespaced:
+            others = self._selector.replace("=", "!=") if "=" in self._selector else f"!{RUN_LABEL}"
+            return bool(self._listed(List(kind, label_selector=others, live=True)))
         namespaces = {name_of(found) for found in self._labelled(NAMESPACE)}
         found = self._listed(List(kind, live=True))
         return any(namespace_of(obj) not in namespaces for obj in found)

@@ -93,3 +93,14 @@ def test_what_a_limit_of_time_leaves_no_room_for_is_named_and_not_judged(
     assert "the time was up before the end of: " in said
     assert Outcome.FAILED not in outcomes(read_report(tmp_path / "report.yaml")).values()
     assert standing(plane) == before
+
+
+def test_operators_whose_webhooks_see_each_others_objects_run_there_together(
+    plane: ControlPlane, tmp_path: Path
+) -> None:
+    before = standing(plane)
+    log = str(plane.audit_log)
+    scenario = "mlbatch/kinds/kind-is-wrapped/job"
+    run(plane.kubeconfig(), scenario, "--yes", "--audit-log", log, "--out", str(tmp_path))
+    assert outcomes(read_report(tmp_path / "report.yaml"))["MLB-073"] is Outcome.PASSED
+    assert standing(plane) == before

@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol
 
+from conformance.clean import defined_kind
 from conformance.implementation import REAL_USERS
 from conformance.retrying_connection import RetryingConnection
 from conformance.scenario_type import Scenario
@@ -39,7 +40,7 @@ from reference_controller.runtime.connection import Connection, connect
 from reference_controller.runtime.discovery import Discovery
 from vocabulary.clock import SECOND, Micros
 from vocabulary.history import Capabilities, WorldFacts
-from vocabulary.kinds import NAMESPACE
+from vocabulary.kinds import NAMESPACE, Kind
 from vocabulary.objects import Object, name_of
 from vocabulary.requests import Get, Request
 
@@ -276,6 +277,13 @@ def brought_crds(implementations: Mapping[str, UnderTest]) -> tuple[Object, ...]
     """The definitions that the implementations under test bring, each once."""
     found = {name_of(crd): crd for it in implementations.values() for crd in it.crds()}
     return tuple(found.values())
+
+
+def limited_kinds(implementations: Mapping[str, UnderTest]) -> tuple[Kind, ...]:
+    """The kinds under test that a namespace's ResourceQuota counts: those without a namespace are
+    not."""
+    kinds = map(defined_kind, brought_crds(implementations))
+    return tuple(kind for kind in kinds if kind.namespaced)
 
 
 def installed_crds(

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from conformance.clean import RUN_LABEL, defined_kind
+from conformance.clean import RUN_LABEL
 from conformance.suite import load as suites
 from conformance.under_test import Installed, UnderTest
-from conformance.worlds.control_plane.session import brought_crds, installed_crds
+from conformance.worlds.control_plane.session import installed_crds, limited_kinds
 from conformance.worlds.existing import installation, rights
 from conformance.worlds.existing.access import Access, whoami
 from conformance.worlds.existing.definitions import definition
@@ -70,7 +70,7 @@ class Undertaking:
     needs_accounts: bool = True
     """True if operators under test are started by the suite."""
     kinds: tuple[str, ...] = ()
-    """The kinds under test."""
+    """The kinds under test that have a namespace."""
     server: str = ""
     version: str = ""
     username: str = ""
@@ -151,7 +151,7 @@ def examine(
             ),
             installed=installed,
             needs_accounts=needs_accounts,
-            kinds=tuple(defined_kind(crd).kind for crd in brought_crds(implementations)),
+            kinds=tuple(kind.kind for kind in limited_kinds(implementations)),
             server=connection.server,
             version=version,
             username=str(user.get("username", "")),

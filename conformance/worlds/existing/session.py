@@ -31,6 +31,7 @@ from conformance.worlds.control_plane.session import (
     Session,
     brought_crds,
     installed_crds,
+    limited_kinds,
 )
 from conformance.worlds.existing import definitions
 from conformance.worlds.existing.accounts import Oneself, ServiceAccounts
@@ -241,7 +242,7 @@ class ExistingSession(Session):
 
     def _limit(self, namespace: str) -> None:
         """Bound what runs there can make, however wrong it goes."""
-        counted = (*map(defined_kind, brought_crds(self.implementations)), *COUNTED)
+        counted = (*limited_kinds(self.implementations), *COUNTED)
         hard = {_counted(kind): str(self._undertaking.limits.objects) for kind in counted}
         quota = {
             "apiVersion": "v1",

@@ -6,6 +6,7 @@ If it does not, it rejects every object under test, and all results are inconclu
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 from typing import Final
 
 from conformance.suite import load as suites
@@ -26,20 +27,19 @@ def require_reachable(session: Session, namespace: str) -> None:
 
     Skipped if no webhooks are served here: those of an installed operator are its own.
     """
-    for role, implementation in session.implementations.items():
-        config = suites()[role].settings.defaults
-        if not implementation.webhooks(config):
-            continue
-        webhooks = Webhooks(session, implementation, (namespace,), config)
-        webhooks.start()
-        time.sleep(NOTICED_SECONDS)
-        try:
-            said = unreached(session.connections["user"], role, namespace)
-        finally:
-            webhooks.stop()
-        if said:
-            raise UnreachableWebhooksError(
-                f"{session.plane.server} cannot call the admission webhooks that this machine "
-                f"serves ({said}); run the suite on a machine, or in a network namespace, that "
-                "the API server shares"
-            )
+    with ExitStack() as served:
+        for role, implementation in session.implementations.items():
+            config = suites()[role].settings.defaults
+            if not implementation.webhooks(config):
+                continue
+            webhooks = Webhooks(session, implementation, (namespace,), config)
+            webhooks.start()
+            # They go on to be called for the objects of other roles.
+            served.callback(webhooks.stop)
+            time.sleep(NOTICED_SECONDS)
+            if said := unreached(session.connections["user"], role, namespace):
+                raise UnreachableWebhooksError(
+                    f"{session.plane.server} cannot call the admission webhooks that this machine "
+                    f"serves ({said}); run the suite on a machine, or in a network namespace, that "
+                    "the API server shares"
+                )
