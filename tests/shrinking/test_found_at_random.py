@@ -12,6 +12,14 @@ from conformance.scenarios import SCENARIOS
 from vocabulary.history import Write
 
 FOUND = {
+    "a component was orphaned before its uid could be noted, and was not deleted": """\
+seed: 3842536017
+scenario: appwrapper/pod-set-shapes/pods-are-counted-and-labelled/ray-cluster
+scale: {replicas: 1}
+faults:
+- delete_object: {kind: AppWrapper, name: a, propagation: Orphan}
+  when: {after: commit, by: operator, outcome: any, occurrence: 4}
+""",
     "pods that went missing while they were still admitted were to be noticed at once": """\
 seed: 3826672799
 scenario: appwrapper/detection/pods-vanish-while-their-controller-is-paused

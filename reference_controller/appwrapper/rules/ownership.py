@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from reference_controller.appwrapper.names import ATTEMPT_LABEL, OWNER_UID_LABEL
+from reference_controller.appwrapper.names import APPWRAPPER_LABEL, ATTEMPT_LABEL, OWNER_UID_LABEL
 from reference_controller.appwrapper.observation import Component
 from reference_controller.appwrapper.status import attempt_of, attempt_of_object
 from vocabulary.errors import ApiError
-from vocabulary.objects import Object, controller_of, labels_of, uid_of
+from vocabulary.objects import Object, controller_of, labels_of, meta, name_of, uid_of
 
 
 class OwnershipRules:
@@ -22,7 +22,7 @@ class OwnershipRules:
         found = component.found
         if found is None:
             return False
-        is_orphan = controller_of(found) is None and uid_of(found) == component.record.get("uid")
+        is_orphan = controller_of(found) is None and _was_made_for(found, component.record, aw)
         return is_orphan or self.is_ours(found, aw)
 
     def is_made_by(self, obj: Object, aw: Object) -> bool:
@@ -64,3 +64,16 @@ class OwnershipRules:
     def pods_when_list_failed(self, error: ApiError) -> tuple[Object, ...] | None:  # noqa: ARG002
         """The pods to assume if they could not be listed; None passes the error on."""
         return None
+
+
+def _was_made_for(orphan: Object, record: Object, aw: Object) -> bool:
+    """True if the record has its uid; or if the orphan says so itself where the record has none,
+    since the AppWrapper changed, perhaps by the very deletion, before that could be noted."""
+    if record.get("uid"):
+        return bool(uid_of(orphan) == record["uid"])
+    created: str = meta(orphan)["creationTimestamp"]
+    return (
+        labels_of(orphan).get(APPWRAPPER_LABEL) == name_of(aw)
+        and attempt_of_object(orphan) == attempt_of(aw)
+        and created >= meta(aw)["creationTimestamp"]
+    )
