@@ -193,6 +193,8 @@ class Suite:
     fields: type[Struct] | None = None
     """The names in an implementation's API that the claims refer to: the type of `fields` in its
     profile, whose defaults are those of the norm. None: an implementation cannot rename any."""
+    counts_requests: bool = False
+    """Its operators count what pods ask for, which stays as written on real nodes, too."""
     need_webhooks: tuple[str, ...] = ()
     """Claims that no operator keeps unless its admission webhooks are called."""
     lanes: Callable[[History, Track], Iterable[Lane]] = lambda _history, _object: ()

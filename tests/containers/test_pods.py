@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -112,6 +113,10 @@ def test_what_nodes_are_asked_for_is_little_except_where_it_shall_be_too_much() 
     assert "cpu" not in by_limit["limits"]
     assert huge["requests"]["cpu"] == "1000"
     assert small["limits"]["memory"]
+    counted = replace(REAL, counts_requests=True).play({"spec": {"containers": containers}})
+    assert [each.get("resources") for each in counted["spec"]["containers"]] == [
+        each["resources"] for each in containers
+    ]
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,7 @@ SUITE = Suite(
     editions=(KEP, RELEASED),
     kinds=KINDS,
     settings=SETTINGS,
+    counts_requests=True,
     lanes=_lanes,
     condition_tones={
         "Evicted": "warn",

@@ -28,10 +28,13 @@ class ManifestForRun:
     """Where kubelets are real; None: fake ones read the annotations themselves."""
 
     @staticmethod
-    def of(namespace: str, image: str, durations: Durations) -> ManifestForRun:
+    def of(
+        namespace: str, image: str, durations: Durations, *, counts_requests: bool
+    ) -> ManifestForRun:
         """For a run with these durations; without an image no kubelet is real."""
         stuck_us = STUCK_ATTEMPTS * durations.attempt_bound_us
-        return ManifestForRun(namespace, RealContainers(image, stuck_us) if image else None)
+        containers = RealContainers(image, stuck_us, counts_requests) if image else None
+        return ManifestForRun(namespace, containers)
 
     def tailored(self, obj: Object, kind: Kind) -> dict[str, Any]:
         """The object as it is to be created, of that kind."""

@@ -17,6 +17,7 @@ from chaos.injector import Injected, Injector
 from chaos.plan import Plan, Step
 from conformance.editions import of_run
 from conformance.scenario_type import Scenario
+from conformance.suite import load as suites
 from conformance.world import World
 from conformance.worlds.control_plane.at_rest import are_at_rest
 from conformance.worlds.control_plane.commit_teller import CommitTeller
@@ -112,7 +113,12 @@ class ControlPlaneWorld(World):
         except NotLentError as error:
             self.not_ready = str(error)
         self.nodes = tuple(self._zones)
-        self._manifests = ManifestForRun.of(self.namespace, self.session.pod_image, self.durations)
+        self._manifests = ManifestForRun.of(
+            self.namespace,
+            self.session.pod_image,
+            self.durations,
+            counts_requests=any(suites()[role].counts_requests for role in self._of_role),
+        )
         self._work = self.session.folder / self.namespace
         self._work.mkdir()
         self._began_us = self._last_write_us = wall_us()
