@@ -29,6 +29,7 @@ LEGACY: Final = (
     "dispatchDuration",
     "forceDeletionTimeInSeconds",
     "growthType",
+    "initialTimeInSeconds",
     "maxNumRequeuings",
     "maxTimeInSeconds",
     "minAvailable",

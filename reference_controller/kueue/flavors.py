@@ -156,17 +156,18 @@ class Chooser:
             for name, value in asked.items()
             if self.rules.is_counted(value)
         }
-        lacking = ""
-        for what, value in wanted.items():
-            if not self.rules.fits(value, self.quotas.available(self.queue.name, what)):
-                exceeds = value > self.quotas.most(self.queue.name, what)
-                lacking = self.rules.lacking(what.resource, flavor, exceeds)
-                break
-        if not lacking:
+        lacking = [
+            what
+            for what, value in wanted.items()
+            if not self.rules.fits(value, self.quotas.available(self.queue.name, what))
+        ]
+        if self.rules.suffices(len(lacking), len(wanted)):
             borrows = self.quotas.borrows(self.queue.name, wanted)
             return Trial(flavor, Mode.BORROW if borrows else Mode.FIT, "")
+        exceeds = wanted[lacking[0]] > self.quotas.most(self.queue.name, lacking[0])
+        why = self.rules.lacking(lacking[0].resource, flavor, exceeds)
         mode = Mode.PREEMPT if self.may_preempt({**assignment.usage, **wanted}) else Mode.NONE
-        return Trial(flavor, mode, lacking)
+        return Trial(flavor, mode, why)
 
     def _label_keys(self, group: FlavorGroup) -> frozenset[str]:
         """The node labels that tell the flavors of a group apart."""

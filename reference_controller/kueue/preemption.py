@@ -127,7 +127,9 @@ class Preemptor:
 
     def _is_borrowing(self, queue: str, contended: set[FlavorResource]) -> bool:
         return any(
-            self.quotas.held(queue, what) > self.quotas.nominal(queue, what) for what in contended
+            self.quotas.held(queue, what) > quota.nominal
+            for what, quota in self.quotas.queues[queue].quotas.items()
+            if self.rules.counts_as_borrowed(what in contended)
         )
 
     def _fits(self, usage: Usage, borrows: bool) -> bool:

@@ -53,15 +53,15 @@ class Team:
     cluster_queue: str
 
     @classmethod
-    def of(cls, world: World, name: str, gpus: int, **spec: Any) -> Team:
-        """Set up a team with a quota of GPUs, and more of the rest than it needs. A namespace that
-        the scenario does not declare is the run's first one."""
+    def of(cls, world: World, name: str, gpus: int, cpus: int = 100, **spec: Any) -> Team:
+        """Set up a team with a quota of GPUs and CPUs, and more memory than it needs. A namespace
+        that the scenario does not declare is the run's first one."""
         namespace = world.namespaces.get(name, world.namespace)
         world.patch(NAMESPACE, namespace, {"metadata": {"labels": {TEAM: "true"}}})
         made = queue(
             world,
             f"{name}-cluster-queue",
-            {"cpu": "100", "memory": "100Gi", GPU: str(gpus)},
+            {"cpu": str(cpus), "memory": "100Gi", GPU: str(gpus)},
             namespaces=(namespace,),
             local_name=DEFAULT_QUEUE,
             **{"cohort": COHORT, "preemption": PREEMPTION, **spec},

@@ -34,6 +34,18 @@ def all_queues_may_lose(self: Rules, is_borrowing: bool) -> bool:
     return True
 
 
+@MUTANTS.mutant(
+    Rules.counts_as_borrowed,
+    "It reclaims a resource from queues that borrow another one.",
+    "KQ-117",
+    "KQ-118",
+    "MLB-069",
+    "MLB-070",
+)
+def any_borrowing_counts(self: Rules, is_contended: bool) -> bool:
+    return True
+
+
 @MUTANTS.mutant(Rules.reclaims, "It reclaims nothing.", "KQ-103", "QL-010", "MLB-004")
 def nothing_is_reclaimed(
     self: Rules, policy: str, preemptor: int, victim: int, borrows: bool, most_priority: int | None

@@ -22,6 +22,11 @@ def the_last_unit_is_kept(self: Rules, asked: int, available: int) -> bool:
     return asked < available
 
 
+@MUTANTS.mutant(Rules.suffices, "It gives several resources where one of them fits.", "KQ-047")
+def one_resource_is_enough(self: Rules, lacking: int, asked: int) -> bool:
+    return lacking < asked or not lacking
+
+
 @MUTANTS.mutant(Rules.counts_additions, "It ignores RuntimeClasses and LimitRanges.", "QL-001")
 def templates_say_all(self: Rules) -> bool:
     return False

@@ -18,6 +18,11 @@ class AdmissionRules:
         """True if a queue that has so much left may give what is asked for."""
         return asked <= available
 
+    def suffices(self, lacking: int, asked: int) -> bool:
+        """True if a flavor serves that lacks so many of the resources which are asked for."""
+        del asked
+        return not lacking
+
     def counts_additions(self) -> bool:
         """True if what the API server adds to the resources of pods is asked for, too."""
         return True

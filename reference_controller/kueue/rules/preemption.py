@@ -36,6 +36,11 @@ class PreemptionRules:
             return victim < preemptor
         return policy == Preemption.ANY
 
+    def counts_as_borrowed(self, is_contended: bool) -> bool:
+        """True if a queue borrows that holds more than its nominal quota of a resource which the
+        preemptor lacks, or does not."""
+        return is_contended
+
     def may_lose(self, is_borrowing: bool) -> bool:
         """True if another queue may lose one to reclamation: while it holds more than its nominal
         quota."""

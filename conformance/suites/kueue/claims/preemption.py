@@ -13,7 +13,7 @@ from conformance.suites.kueue.decisions import NO_BORROWING_BY_PREEMPTION
 from conformance.suites.kueue.judging import claim
 from conformance.suites.kueue.sources import api, guide, sorting
 from conformance.suites.kueue.view import Snapshot, WorkloadRun, usage_of
-from conformance.suites.kueue.view.standing import Held, What
+from conformance.suites.kueue.view.standing import Held, Standing, What
 
 _PREEMPTED = "preemption"
 _PRIORITIES = "Priorities and Preemption"
@@ -198,21 +198,34 @@ def _stays_within_nominal(
 
 def _from_borrowers(run: WorkloadRun) -> Iterator[tuple[Snapshot, bool]]:
     """Each preemption for another queue, and whether the queue that loses held more than its
-    nominal quota at some time that the controller may have looked at."""
+    nominal quota of what the preemptor lacked, at some time that the controller may have looked
+    at."""
     for evicted, preemptor in _for_whom(run):
         queue = str(evicted.cluster_queue)
         if run.queues.queue_of(preemptor, evicted.n) == queue:
             continue
-        used = usage_of(evicted)
+        standings = [
+            each for each in run.queues.standings_before(run, evicted) if queue in each.queues
+        ]
+        used = usage_of(evicted).keys()
+        lacked = used & set(_lacked(preemptor, evicted.n, standings))
         yield (
             evicted,
             any(
                 standing.held(queue, what) > standing.nominal(queue, what)
-                for standing in run.queues.standings_before(run, evicted)
-                if queue in standing.queues
-                for what in used
+                for standing in standings
+                for what in lacked or used
             ),
         )
+
+
+def _lacked(run: WorkloadRun, n: int, standings: Iterable[Standing]) -> Iterator[What]:
+    """The resources of flavors that a Workload needs more of than there is left for it."""
+    queue, parts = run.queues.queue_of(run, n), run.parts(n)
+    for standing in standings:
+        if queue in standing.queues:
+            for placed in standing.placements(queue, parts):
+                yield from (what for what in placed if placed[what] > standing.left(queue, what))
 
 
 @claim("KQ-117", guide(_PRIORITIES, 8), armed_by="preemption in another queue")
@@ -226,7 +239,7 @@ def victims_are_of_borrowers(run: WorkloadRun) -> Obligations:
             yield violated(
                 evicted,
                 f"{when(evicted)}: {run} is preempted for another queue, and its own, "
-                f"{evicted.cluster_queue}, holds no more than its nominal quota.",
+                f"{evicted.cluster_queue}, holds no more than its quota of what is lacking.",
             )
 
 

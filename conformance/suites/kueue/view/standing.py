@@ -196,7 +196,7 @@ def usage_of(state: WorkloadState) -> Held:
                 what = flavors[name], name
                 of_needed = parse_quantity(value) * needed / max(1, assigned)
                 total[what] = total.get(what, Fraction(0)) + of_needed
-    return total
+    return {what: value for what, value in total.items() if value}
 
 
 def _limit(quota: Object, key: str) -> Fraction | None:

@@ -9,6 +9,8 @@ from conformance.suites.mlbatch.handle import Team, priority_classes
 from conformance.world import World
 from vocabulary.clock import SECOND
 
+_Amounts = tuple[int, str]
+"""GPUs and CPUs."""
 RUNS = "run 1m"
 LONG = "run 20m"
 
@@ -56,6 +58,58 @@ def two_give_back_what_they_borrowed(world: World) -> None:
     world.until(first.is_ready())
     world.until(first.is_finished())
     world.wait(5 * SECOND)
+
+
+@scenario(
+    arms=["MLB-003", "MLB-004", "MLB-068", "MLB-069", "MLB-070"],
+    kills="any-borrowing-counts",
+    nodes=3,
+    gpus=8,
+    namespaces=("blue", "green"),
+)
+def one_resource_is_reclaimed(world: World) -> None:
+    """GPUs are reclaimed from the team that borrows GPUs, and not from one that borrows CPUs
+    alone, though that one was admitted last."""
+    red, blue, green = (Team.of(world, name, 8, cpus=4) for name in ("red", "blue", "green"))
+    of_cpus = red.submit("of-cpus", LONG, gpus=0, extra={"cpu": "6"})
+    world.until(of_cpus.is_ready())
+    for name in ("own", "borrows"):
+        world.until(green.submit(name, LONG).is_ready())
+        world.wait(2 * SECOND)
+    of_gpus = red.submit("of-gpus", LONG, extra={"cpu": "0"})
+    world.until(of_gpus.is_ready())
+    first = blue.submit("first", RUNS)
+    world.until(first.is_ready())
+    world.until(first.is_finished())
+    world.wait(5 * SECOND)
+
+
+@scenario(
+    arms=["MLB-006", "MLB-081"],
+    kills="one-resource-is-enough",
+    gpus=8,
+    namespaces=("blue",),
+    cases={
+        "gpus": (("red",), (8, "1"), (1, "1"), (0, "1")),
+        "cpus": (("red",), (0, "4"), (1, "1"), (1, "0")),
+        "cpus-to-borrow": (("red", "blue"), (0, "4"), (8, "5"), (8, "4")),
+    },
+)
+def one_resource_is_used_up(
+    world: World, case: tuple[tuple[str, ...], _Amounts, _Amounts, _Amounts]
+) -> None:
+    """An AppWrapper waits while one of two resources is used up, and says which; one that needs
+    none of that is admitted beside it."""
+    names, *amounts = case
+    teams = [Team.of(world, name, 8, cpus=4) for name in names]
+    (gpus, cpus), waiting, beside = amounts
+    holds = teams[-1].submit("holds", "run forever", gpus=gpus, extra={"cpu": cpus})
+    world.until(holds.is_ready())
+    waits = teams[0].submit("waits", RUNS, gpus=waiting[0], extra={"cpu": waiting[1]})
+    world.until(waits.waits())
+    fits = teams[0].submit("fits", RUNS, gpus=beside[0], extra={"cpu": beside[1]})
+    world.until(fits.is_finished())
+    world.wait(10 * SECOND)
 
 
 @scenario(arms=["MLB-062"], kills="later-ones-come-first", gpus=8, namespaces=("blue",))
