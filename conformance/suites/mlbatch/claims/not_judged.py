@@ -11,8 +11,9 @@ from conformance.norm.claim import Claim, Level
 from conformance.suites.kueue.sources import guide
 
 _ROLES: Final = (
-    "It is a right, not a behaviour. `assay tools team` writes the role; `pytest tests/tools` asks "
-    "a real API server for each kind by access reviews."
+    "It is a right, not a behaviour. `assay tools team` writes the role; `pytest "
+    "tests/control_plane/test_mlbatch_tools.py` asks a real API server for each kind by access "
+    "reviews."
 )
 _CHECKER: Final = (
     "It is the output of a tool. `assay tools cluster-checker` prints it; `pytest tests/tools` "
