@@ -339,6 +339,13 @@ SIMULATED_USERS: Final = {
     "user": {"username": "user", "uid": "uid-of-user"},
     "federated-user": FEDERATED_USER,
 }
+SERVICE_ACCOUNT: Final = {
+    "service-account": {
+        "username": "system:serviceaccount:default:ci",
+        "uid": "5b8e0c3e-6f0d-4a57-9d2e-0d6c3c1f7a11",
+    }
+}
+"""A pipeline that submits; in the simulation, of scenarios that need users."""
 SIMULATED_FACTS: Final = OperatorFacts(detection_latency_us=500 * MILLISECOND)
 """Caches lag up to 20 ms and a request takes up to 4 ms: this many are the most in a row."""
 

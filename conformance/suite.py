@@ -38,7 +38,16 @@ if TYPE_CHECKING:
     from conformance.history.lanes import Lane, Sheet, Tone
 
 ACTORS: Final = frozenset(
-    {"operator", "user", "federated-user", "chaos", "harness", "kubelet", "scheduler"}
+    {
+        "operator",
+        "user",
+        "federated-user",
+        "service-account",
+        "chaos",
+        "harness",
+        "kubelet",
+        "scheduler",
+    }
 )
 """Names of other actors in histories and plans: no suite has one of them."""
 _CONTROLLERS: Final = frozenset(

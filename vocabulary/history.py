@@ -49,7 +49,7 @@ MAX_RECORDS: Final = 500_000
 MAX_LINE_BYTES: Final = 16 * 1024**2
 """An upper bound on one record: it holds two objects at most, and etcd stores none over 1.5 MiB."""
 
-SUBMITTERS: Final = frozenset({"user", "federated-user", "chaos"})
+SUBMITTERS: Final = frozenset({"user", "federated-user", "service-account", "chaos"})
 """Actors for whose creations and updates a history keeps the submitted objects."""
 
 Event: TypeAlias = Literal["ADDED", "MODIFIED", "DELETED", ""]

@@ -38,7 +38,7 @@ MAX_RESETS: Final = 8
 """How often one object begins again while only the processes of the cluster write: more than
 any limit of retries that a scenario or a random workload sets and waits for."""
 
-_OUTSIDERS: Final = ("user", "federated-user", "harness", "chaos")
+_OUTSIDERS: Final = ("user", "federated-user", "service-account", "harness", "chaos")
 _LEASE: Final = str(LEASE)
 
 

@@ -16,7 +16,7 @@ from chaos.injector import Injected, Injector
 from chaos.plan import Plan, Step
 from conformance.bug import in_words
 from conformance.editions import of_run, written
-from conformance.implementation import SIMULATED_USERS, Implementation
+from conformance.implementation import SERVICE_ACCOUNT, SIMULATED_USERS, Implementation
 from conformance.manifests import is_granted, load_manifests
 from conformance.names_of_run import with_prefix
 from conformance.pod_templates import map_pods
@@ -91,6 +91,7 @@ class SimulatedWorld(World):
         """`implementations` are those under test by role; `edition` is the one to judge by."""
         self.scenario = scenario
         self._editions = of_run(scenario.id, implementations, edition)
+        self._users = SIMULATED_USERS | (SERVICE_ACCOUNT if scenario.needs_users else {})
         self.folder = scenario.folder
         self.namespace = NAMESPACE
         # As on shared clusters, so that steps which forget them fail here, too.
@@ -372,7 +373,7 @@ class SimulatedWorld(World):
                 )
                 for role, each in self.implementations.items()
             },
-            facts=WorldFacts(users=SIMULATED_USERS),
+            facts=WorldFacts(users=self._users),
             editions=self._editions or msgspec.UNSET,
         )
         return header, tuple(self.recorder.entries)
@@ -397,7 +398,7 @@ class SimulatedWorld(World):
         access.register_users(
             {
                 actor: User(user["username"], (MASTERS, AUTHENTICATED), user["uid"])
-                for actor, user in SIMULATED_USERS.items()
+                for actor, user in self._users.items()
             }
         )
         access.register_users(

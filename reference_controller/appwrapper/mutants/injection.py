@@ -253,6 +253,15 @@ def user_ids_are_labels_as_they_are(
     return {**Rules.user_labels(self, labels, username, uid), USER_ID_LABEL: uid}
 
 
+@mutant(Rules.user_labels, "What a service account says of the user is believed.", "MLB-020")
+def service_accounts_are_believed(
+    self: Rules, labels: Mapping[str, str], username: str, uid: str
+) -> Mapping[str, str]:
+    if username.startswith("system:serviceaccount:") and USER_LABEL in labels:
+        return labels
+    return Rules.user_labels(self, labels, username, uid)
+
+
 @mutant(Rules.lasting_labels, "Who submitted an AppWrapper can be written over later.", "MLB-020")
 def user_labels_can_be_changed(self: Rules) -> tuple[str, ...]:
     return ()

@@ -10,6 +10,7 @@ from conformance.suites.appwrapper.scenarios.common import FIRST_POD
 from conformance.world import World
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
+from vocabulary.objects import Object
 
 
 @scenario(
@@ -60,17 +61,7 @@ def scheduler_is_named(world: World) -> None:
 def user_and_queue_are_written_down(world: World) -> None:
     """An AppWrapper carries who submitted it and which queue it waits in; forgery is refused."""
     manifest = AppWrapper.manifest(world, "pod.yaml")
-    forged = {
-        **manifest,
-        "metadata": {
-            **manifest["metadata"],
-            "labels": {
-                "workload.codeflare.dev/user": "somebody-else",
-                "workload.codeflare.dev/userid": "1000",
-            },
-        },
-    }
-    aw = AppWrapper.submit(world, forged)
+    aw = AppWrapper.submit(world, _forged(manifest))
     queued = renamed(manifest, "b")
     own_queue = {"kueue.x-k8s.io/queue-name": "own-queue"}
     AppWrapper.submit(world, {**queued, "metadata": {**queued["metadata"], "labels": own_queue}})
@@ -84,6 +75,28 @@ def users_of_identity_providers_are_written_down(world: World) -> None:
     """A user whose name and id no label can hold submits like any other, and is written down."""
     aw = AppWrapper.submit(world, "pod.yaml", actor="federated-user")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+
+
+@scenario(
+    arms=["MLB-020"],
+    kills="service-accounts-are-believed",
+    needs_users=True,
+    only_simulated="no service account submits on real clusters",
+)
+def service_accounts_are_written_down(world: World) -> None:
+    """A service account that submits is written down by its own name, whatever it wrote there."""
+    forged = _forged(AppWrapper.manifest(world, "pod.yaml"))
+    aw = AppWrapper.submit(world, forged, actor="service-account")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+
+
+def _forged(manifest: Object) -> Object:
+    """The AppWrapper with another user's name and id on it."""
+    labels = {
+        "workload.codeflare.dev/user": "somebody-else",
+        "workload.codeflare.dev/userid": "1000",
+    }
+    return {**manifest, "metadata": {**manifest["metadata"], "labels": labels}}
 
 
 def _try_to_forge(world: World, aw: AppWrapper) -> None:

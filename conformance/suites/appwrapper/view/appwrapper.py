@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 NEVER: Final = 1 << 60
 """A position after every history."""
 _position: Final = attrgetter("n")
-_OUTSIDERS: Final = ("user", "federated-user", "chaos", "harness")
+_OUTSIDERS: Final = ("user", "federated-user", "service-account", "chaos", "harness")
 _CAUSES: Final = {
     RESETTING: Cause.RESET,
     SUSPENDING: Cause.SUSPENSION,
