@@ -10,7 +10,7 @@ from conformance.norm.verdict import Outcome
 from conformance.report.conformance_report import ConformanceReport
 from conformance.report.yaml_text import read_report
 from fixtures.control_plane import ControlPlane
-from vocabulary.history import read_history
+from vocabulary.history import Write, read_history
 
 from .command import assay, run, standing
 
@@ -103,4 +103,8 @@ def test_operators_whose_webhooks_see_each_others_objects_run_there_together(
     scenario = "mlbatch/kinds/kind-is-wrapped/job"
     run(plane.kubeconfig(), scenario, "--yes", "--audit-log", log, "--out", str(tmp_path))
     assert outcomes(read_report(tmp_path / "report.yaml"))["MLB-073"] is Outcome.PASSED
+    (history,) = (tmp_path / "histories").glob("*.jsonl.gz")
+    _, entries, _, _ = read_history(history)
+    queues = (e for e in entries if isinstance(e, Write) and e.kind.startswith("ClusterQueue."))
+    assert {e.event for e in queues} >= {"ADDED", "MODIFIED"}
     assert standing(plane) == before

@@ -58,7 +58,7 @@ from vocabulary.kinds import (
     SERVICE_ACCOUNT,
     Kind,
 )
-from vocabulary.objects import Object, get_path, name_of
+from vocabulary.objects import Object, get_path, labels_of, name_of
 from vocabulary.requests import Get, List, ObjectList, Patch, Request, create
 
 NOTICED_SECONDS: Final = 40.0
@@ -143,7 +143,9 @@ class ExistingSession(Session):
         wanted.update(map(name_of, crds))
 
         def keeps(kind: Kind, obj: Object) -> bool:
-            return kind in (NODE, CUSTOM_RESOURCE_DEFINITION) and name_of(obj) in wanted
+            if kind in (NODE, CUSTOM_RESOURCE_DEFINITION):
+                return name_of(obj) in wanted
+            return labels_of(obj).get(RUN_LABEL, "") in self._standing
 
         self.recorder = Recorder(
             self._access.connection("assay-harness"),
