@@ -19,7 +19,7 @@ from vocabulary.clock import Micros
 from vocabulary.history import OPERATOR
 from vocabulary.requests import Request, verb_of
 
-ProcessState: TypeAlias = Literal["running", "paused", "down"]
+ProcessState: TypeAlias = Literal["running", "paused", "down", "restarting"]
 
 
 class FaultRefusedError(Exception):
@@ -38,7 +38,7 @@ class Processes(Protocol):
     """
 
     def state(self, name: str) -> ProcessState:
-        """The state of a process. One that was killed and waits for its restart is down."""
+        """The state of a process; one that is down and waits for its restart is `restarting`."""
         ...
 
     def kill(

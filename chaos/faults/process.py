@@ -32,7 +32,7 @@ class Kill(Fault):
                 return (Start(self.actor),)
             case "paused":
                 return (Start(self.actor), Pause(self.actor))
-            case "down":
+            case "down" | "restarting":
                 return ()
 
     def inject(self, ground: Ground) -> None:
@@ -136,7 +136,7 @@ class DoubleOperator(Fault):
 
 def _undo_start(ground: Ground, actor: str) -> tuple[Fault, ...]:
     match ground.processes.state(actor):
-        case "running":
+        case "running" | "restarting":
             return ()
         case "paused":
             return (Pause(actor),)

@@ -49,7 +49,10 @@ class LocalOperator:
             operator.stop()
 
     def state(self, name: str) -> ProcessState:
-        return self._instance(name).state
+        state = self._instance(name).state
+        waiting = self._restarts.get(name)
+        is_awaited = state == "down" and waiting is not None and waiting.is_alive()
+        return "restarting" if is_awaited else state
 
     def kill(
         self, name: str, *, graceful: bool = False, restart_after_us: Micros | None = None

@@ -46,7 +46,6 @@ class FakeProcesses:
     def __init__(self) -> None:
         self.states: dict[str, ProcessState] = dict.fromkeys(PROCESSES, "running")
         self.states["operator/1"] = "down"
-        self._restarting: list[str] = []
 
     def state(self, name: str) -> ProcessState:
         if name not in self.states:
@@ -56,11 +55,9 @@ class FakeProcesses:
     def kill(
         self, name: str, *, graceful: bool = False, restart_after_us: Micros | None = None
     ) -> None:
-        if self.state(name) == "down":
+        if self.state(name) in ("down", "restarting"):
             return
-        self.states[name] = "down"
-        if restart_after_us is not None:
-            self._restarting.append(name)
+        self.states[name] = "down" if restart_after_us is None else "restarting"
 
     def start(self, name: str) -> None:
         self.state(name)
@@ -76,9 +73,9 @@ class FakeProcesses:
 
     def tick(self) -> None:
         """All restarts that were promised come."""
-        for name in self._restarting:
-            self.states[name] = "running"
-        self._restarting.clear()
+        for name, state in self.states.items():
+            if state == "restarting":
+                self.states[name] = "running"
 
 
 class FakeGround:

@@ -11,6 +11,7 @@ from chaos.faults import (
     ApiErrors,
     CreateObject,
     DeleteObject,
+    DoubleOperator,
     EditObject,
     EvictPod,
     HoldObject,
@@ -18,6 +19,7 @@ from chaos.faults import (
     KillPod,
     NodeDeleted,
     NodeLost,
+    Start,
     StickPod,
     Suspend,
     Taint,
@@ -33,6 +35,7 @@ from conformance.suites.appwrapper.faults.autopilot import AutopilotLabel
 from tests.chaos.examples import EXAMPLES
 from tests.chaos.fake_ground import FakeGround, small_cluster
 from vocabulary import canonical
+from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
 from vocabulary.objects import annotations_of, finalizers_of, get_path, is_terminating, labels_of
 from vocabulary.requests import Create, Delete
@@ -243,6 +246,17 @@ def test_a_creation_that_collides_never_deletes_the_object_that_stood_there():
     assert ground.get("Pod", "a-0") is not None
 
 
+@pytest.mark.parametrize("start", [Start("operator"), DoubleOperator("operator")])
+def test_a_start_before_a_restart_that_is_due_leaves_the_process_running(start: Fault):
+    ground = FakeGround()
+    Kill("operator", restart_after=10 * SECOND).inject(ground)
+    inverses = start.inverse(ground)
+    start.inject(ground)
+    for inverse in inverses:
+        inverse.inject(ground)
+    assert ground.processes.state("operator") == "running"
+
+
 def test_an_edit_is_not_undone_on_another_object_of_the_same_name():
     ground = small_cluster()
     injector, _ = _injector(ground)
@@ -343,7 +357,7 @@ def test_a_killed_operator_comes_back_by_itself_or_when_the_faults_stop():
     injector, _ = _injector(ground)
     injector.inject(Kill("operator"))
     injector.stop()
-    assert ground.processes.states["operator"] == "down"
+    assert ground.processes.states["operator"] == "restarting"
     ground.processes.tick()
     assert ground.processes.states["operator"] == "running"
     injector, _ = _injector(ground)

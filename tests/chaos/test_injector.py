@@ -80,7 +80,7 @@ def test_a_fault_strikes_inside_the_event_that_made_it_due():
     run.pod_event()
     assert run.ground.processes.states["operator"] == "running"
     run.pod_event()
-    assert run.ground.processes.states["operator"] == "down"
+    assert run.ground.processes.states["operator"] == "restarting"
 
 
 def test_only_places_that_something_waits_for_are_listened_to():

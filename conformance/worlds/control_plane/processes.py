@@ -46,7 +46,11 @@ class RealProcesses:
             return any(timer.is_alive() for timer in tuple(self._restarts.values()))
 
     def state(self, name: str) -> ProcessState:
-        return self._process(name).state
+        state = self._process(name).state
+        with self._lock:
+            waiting = self._restarts.get(name)
+        is_awaited = state == "down" and waiting is not None and waiting.is_alive()
+        return "restarting" if is_awaited else state
 
     def kill(
         self, name: str, *, graceful: bool = False, restart_after_us: Micros | None = None
