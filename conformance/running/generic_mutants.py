@@ -155,8 +155,11 @@ def _measure(task: tuple[list[str], int, list[str]], _: Say) -> tuple[Executed, 
     from conformance.implementation import implementations
     from conformance.running.runner import run_one, with_verdicts
     from conformance.scenarios import SCENARIOS
+    from reference_controller import programs
 
     ids, seed, paths = task
+    for role in {role for name in ids for role in SCENARIOS[name].roles}:
+        programs.load(role)  # what is executed once, when it is loaded, is of no scenario
     recording = Recording(paths)
     sounds = {}
     for name in ids:
