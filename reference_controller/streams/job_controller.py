@@ -11,48 +11,42 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from reference_controller.runtime.controller import Key, key_of
 from reference_controller.shared.own_writes import OwnWrites
 from reference_controller.shared.reading import Reading, read
-from reference_controller.streams.approach1 import without_pods
 from reference_controller.streams.names import (
     ATTEMPT,
-    EXPORT,
-    HOST_POOL,
-    IMPORT,
     JOB,
     JOB_UID,
     OF_JOB,
     OF_PE,
-    PARALLEL_REGION,
     PARTS,
     PROCESSING_ELEMENT,
     RECOVERED,
     RECOVERY,
-    TAKEN_OVER,
     TREE,
     Phase,
 )
 from reference_controller.streams.office import Office
 from reference_controller.streams.parts import Compiled, Part, launched
 from reference_controller.streams.recovery import Recovery
-from reference_controller.streams.rules import Design
+from reference_controller.streams.rejected import Rejected, taken_over
 from vocabulary.canonical import digest
 from vocabulary.clock import SECOND, Micros, parse_rfc3339
 from vocabulary.errors import ApiError
-from vocabulary.kinds import CONFIG_MAP, NODE, POD, SERVICE, Kind
+from vocabulary.kinds import CONFIG_MAP, NODE, POD, Kind
 from vocabulary.objects import (
     Object,
-    annotations_of,
     controller_of,
     finalizers_of,
     get_path,
     is_terminating,
     labels_of,
     meta,
+    name_of,
     namespace_of,
     uid_of,
 )
@@ -64,15 +58,6 @@ if TYPE_CHECKING:
 _SHOWN_US: Final = 10 * SECOND
 """A part that the cache has not shown by then is looked for at the API server, once."""
 _SEEN_US: Final = sys.maxsize
-_COUNTED: Final = {
-    CONFIG_MAP: "configMapCount",
-    SERVICE: "serviceCount",
-    HOST_POOL: "hostPoolCount",
-    EXPORT: "exportCount",
-    IMPORT: "importCount",
-    PARALLEL_REGION: "parallelRegionCount",
-    PROCESSING_ELEMENT: "processingElementCount",
-}
 
 
 class JobController:
@@ -88,11 +73,7 @@ class JobController:
         self._writes = OwnWrites()
         self._created: dict[str, dict[tuple[Kind, str], Micros]] = {}
         """By the uid of a Job: the parts that the cache has yet to show, and since when."""
-        self._once: set[tuple[str, Kind, str]] = set()
-        """The parts that it has ever created: uid of the Job, kind and name."""
-        self._looks: Counter[str] = Counter()
-        """How often it saw an interrupted Job, by uid."""
-        self._aborted: set[str] = set()
+        self._rejected = Rejected()
         self._last_id = -1
         self._started_us: Micros | None = None
 
@@ -131,15 +112,15 @@ class JobController:
             job = yield from self._launch(key, job)
         elif (yield from self._is_interrupted(job)):
             design = self._rules.design()
-            self._looks[uid_of(job)] += 1
-            attempt = int(labels_of(job).get(ATTEMPT, "1"))
-            if not self._rules.begins_at_once(self._looks[uid_of(job)], attempt):
+            if not self._rules.begins_at_once(uid_of(job), labels_of(job).get(ATTEMPT, "1")):
                 return None
             if design.way == "replace":
                 return (yield from self._recovery.begin(job, now_us))
-            if design.way == "pods" and not (yield from without_pods(job, design)):
+            taken = yield from taken_over(job, design, self._office.driven)
+            if taken is None:
                 return None
-            job = yield from self._take_over(key, job, design)
+            self._writes.remember(key, taken)
+            job = taken
         self._office.driven.add(uid_of(job))
         return (yield from self._submit(key, self._office.compiled(job), now_us))
 
@@ -152,21 +133,6 @@ class JobController:
         return self._rules.is_interrupted(
             is_driven, is_whole, created_us // SECOND, self._started_us // SECOND
         )
-
-    def _take_over(self, key: Key, job: Object, design: Design) -> Reading[Object]:
-        """Go on with a Job that another process has begun, which no sound design does."""
-        wanted = job
-        if design.recompiles:
-            nodes: ObjectList = yield List(NODE, live=True)
-            wanted = launched(job, job["spec"]["id"], Phase.SUBMISSION, len(nodes.items), "")
-            statistics = wanted["spec"]["statistics"]
-            wanted = {**job, "spec": {**job["spec"], "statistics": statistics}}
-        self._office.driven.add(uid_of(job))
-        annotations = {**annotations_of(job), TAKEN_OVER: "true"}
-        metadata = {**meta(wanted), "annotations": annotations}
-        stored: Object = yield Update(JOB, {**wanted, "metadata": metadata})
-        self._writes.remember(key, stored)
-        return stored
 
     def _let_go(self, job: Object) -> Reading[None]:
         """Its user does not want the Job back, and there is no record that would bring it."""
@@ -197,13 +163,11 @@ class JobController:
         return "" if found is None else digest(found.get("data") or {})[:12]
 
     def _submit(self, key: Key, job: Compiled, now_us: Micros) -> Reconcile:
-        if job.uid in self._aborted:
+        if self._rejected.has_ended(job.uid):
             return None
-        for part in job.parts:
-            if (yield from self._exists(job, part, now_us)):
-                continue
-            if self._rules.creates((job.uid, part.kind, part.name) in self._once):
-                yield from self._create(job, part, now_us)
+        missing = yield from self._missing(job, now_us)
+        made = [part for part in missing if self._rules.creates(job.uid, part.kind, part.name)]
+        yield from self._make(job, made, now_us)
         for live in (False, True):
             if not (yield from self._is_complete(job, live=live)):
                 if live:
@@ -221,29 +185,42 @@ class JobController:
         return now_us + _SHOWN_US if any(each != _SEEN_US for each in since_us) else None
 
     def _look_after(self, job: Compiled, now_us: Micros) -> Reconcile:
-        """Create what is missing of a submitted Job, unless it is being deleted: its cached state
-        may be older than what is missing."""
+        """Create what is missing of a submitted Job."""
+        missing = yield from self._missing(job, now_us)
+        restored = [part for part in missing if self._rules.restores(part.kind)]
+        yield from self._make(job, restored, now_us)
+        return self._looks_again_us(job, now_us)
+
+    def _missing(self, job: Compiled, now_us: Micros) -> Reading[list[Part]]:
+        """The parts that the cache does not show, but for those that it has yet to show."""
+        shown: set[tuple[Kind, str]] = set()
+        for kind in PARTS:
+            found = yield from self._of(kind, job, live=False)
+            shown.update((kind, name_of(o)) for o in found if labels_of(o).get(JOB_UID) == job.uid)
+        created = self._created.setdefault(job.uid, {})
         missing = []
         for part in job.parts:
-            is_there = yield from self._exists(job, part, now_us)
-            if not is_there and self._rules.restores(part.kind):
+            if (part.kind, part.name) in shown:
+                created.pop((part.kind, part.name), None)
+            elif not (yield from self._is_yet_to_show(created, part, now_us)):
                 missing.append(part)
-        if not missing:
-            return self._looks_again_us(job, now_us)
+        return missing
+
+    def _make(self, job: Compiled, parts: Sequence[Part], now_us: Micros) -> Reading[None]:
+        """Create parts, unless the Job is being deleted: its cached state may be older than what is
+        missing."""
+        if not parts:
+            return
         standing = yield from read(JOB, *key_of(job.job), live=True)
         is_alive = standing is not None and uid_of(standing) == job.uid
         if self._rules.may_restore(is_alive and not is_terminating(standing or {})):
-            for part in missing:
+            for part in parts:
                 yield from self._create(job, part, now_us)
-        return self._looks_again_us(job, now_us)
 
-    def _exists(self, job: Compiled, part: Part, now_us: Micros) -> Reading[bool]:
-        """True if a part is in the cache, or was created and the cache has yet to show it."""
-        created = self._created.setdefault(job.uid, {})
-        found = yield from read(part.kind, namespace_of(part.object), part.name, live=False)
-        if found is not None and labels_of(found).get(JOB_UID) == job.uid:
-            created.pop((part.kind, part.name), None)
-            return True
+    def _is_yet_to_show(
+        self, created: dict[tuple[Kind, str], Micros], part: Part, now_us: Micros
+    ) -> Reading[bool]:
+        """True if a part was created, and is there if that is a while ago."""
         since_us = created.get((part.kind, part.name))
         if since_us is None or now_us - since_us < _SHOWN_US:
             return since_us is not None
@@ -268,28 +245,19 @@ class JobController:
                 raise
             yield from self._taken(job, Part(part.kind, wanted), error)
         self._created.setdefault(job.uid, {})[part.kind, part.name] = now_us
-        self._once.add((job.uid, part.kind, part.name))
 
-    def _taken(self, job: Compiled, part: Part, error: ApiError) -> Reading[Object]:
-        """The object that has a part's name. One of another Job has to go first."""
-        key = namespace_of(part.object), part.name
-        standing = yield from read(part.kind, *key, live=True)
+    def _taken(self, job: Compiled, part: Part, error: ApiError) -> Reading[None]:
+        """Accept the object that has a part's name if it is the Job's. Another has to go first."""
+        standing = yield from read(part.kind, namespace_of(part.object), part.name, live=True)
         if standing is not None and labels_of(standing).get(JOB_UID) == job.uid:
-            return standing
-        way = self._rules.design().on_taken
-        if way == "abort":
-            self._aborted.add(job.uid)
-        if standing is None or way in ("retry", "abort"):
+            return
+        design = self._rules.design()
+        if standing is None or design.on_taken == "retry":
             raise error
-        if way == "adopt":
-            return standing
-        metadata = {**part.object["metadata"], **_version(standing)}
-        replaced: Object = yield Update(part.kind, {**part.object, "metadata": metadata})
-        return replaced
+        yield from self._rejected.on_taken(design, part, job.uid, standing, error)
 
     def _is_complete(self, job: Compiled, *, live: bool) -> Reading[bool]:
         """True if all parts are there, and a pod for each ProcessingElement."""
-        statistics: Object = get_path(job.job, "spec.statistics", {})
         elements: set[str] = set()
         for kind in PARTS:
             found = yield from self._of(kind, job, live=live)
@@ -298,7 +266,7 @@ class JobController:
                 for each in found
                 if self._rules.counts(kind, _is_owned(each, job.uid), is_terminating(each))
             ]
-            if not self._rules.is_complete(kind, len(counted), statistics.get(_COUNTED[kind], 0)):
+            if not self._rules.is_complete(kind, len(counted), job.counts[kind]):
                 return False
             if kind == PROCESSING_ELEMENT:
                 elements = {uid_of(each) for each in counted}

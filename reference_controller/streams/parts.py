@@ -5,6 +5,7 @@ A part is a function of the Job alone as it was launched, so that any pass finds
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -78,6 +79,11 @@ class Compiled:
     def parts(self) -> Sequence[Part]:
         """All but its pods."""
         return tuple(self._parts())
+
+    @cached_property
+    def counts(self) -> Counter[Kind]:
+        """How many there are of each kind; none before its launch."""
+        return Counter(part.kind for part in (self.parts if self.size else ()))
 
     def _parts(self) -> Iterator[Part]:
         spec = self.job["spec"]

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from reference_controller.runtime.controller import Key, key_of
+from reference_controller.runtime.controller import Key
 from reference_controller.shared.reading import Reading, read
 from reference_controller.streams.names import (
     ATTEMPT,
@@ -87,7 +87,6 @@ class Recovery:
             except ApiError as error:
                 if not error.is_already_exists:
                     raise
-        self._known[key_of(job)] = record
         return (yield from self.follow(record, now_us))
 
     def follow(self, record: Object, now_us: Micros) -> Reconcile:
@@ -159,15 +158,16 @@ class Recovery:
         return self._rules.successor(clean, self._last.get(spec["uid"]))
 
     def _end(self, record: Object) -> Reading[None]:
-        self._known.pop(Key(namespace_of(record), record["spec"]["job"]), None)
-        self._last.pop(record["spec"]["uid"], None)
-        self._ended.add(record["spec"]["uid"])
+        """Delete the record. It is known until that is done: it would bring the Job back again."""
         if self._keeps_record:
             try:
                 yield Delete(RECOVERY, namespace_of(record), name_of(record))
             except ApiError as error:
                 if not error.is_not_found:
                     raise
+        self._known.pop(Key(namespace_of(record), record["spec"]["job"]), None)
+        self._last.pop(record["spec"]["uid"], None)
+        self._ended.add(record["spec"]["uid"])
 
 
 def _record(job: Object, *, is_asked: bool) -> Object:

@@ -55,10 +55,10 @@ class Rules(rules.Rules):
         del is_whole, created_s, started_s
         return not is_driven
 
-    def begins_at_once(self, looks: int, attempt: int) -> bool:
-        """True if an interrupted Job is recovered, however often this process has seen it, and
+    def begins_at_once(self, uid: str, attempt: str) -> bool:
+        """True if an interrupted Job is recovered, though nothing happens to it any more, and
         whichever attempt it is."""
-        del looks, attempt
+        del uid, attempt
         return True
 
     def first_phase(self) -> str:
@@ -84,9 +84,9 @@ class Rules(rules.Rules):
         del kind
         return found >= wanted
 
-    def creates(self, was_created: bool) -> bool:
-        """True if a part that is missing is created, though it was before."""
-        del was_created
+    def creates(self, uid: str, kind: Kind, name: str) -> bool:
+        """True if a part of a Job that is missing is created, though it may have been before."""
+        del uid, kind, name
         return True
 
     # Pods

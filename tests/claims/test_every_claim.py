@@ -65,7 +65,7 @@ WHAT_MUST_BE_CLAIMED = [
     *(f"KQ-{n:03}" for n in OF_KUEUE),
     *(f"MLB-{n:03}" for n in OF_MLBATCH),
     *(f"QL-{n:03}" for n in range(1, 18)),
-    *(f"ST-{n:03}" for n in range(1, 49)),
+    *(f"ST-{n:03}" for n in range(1, 52)),
 ]
 SOURCES = {
     "appwrapper": (FAULT_TOLERANCE, MLBATCH_GUIDE),

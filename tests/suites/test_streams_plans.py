@@ -63,6 +63,56 @@ faults:
   when: {at: 1s}
   for: 1s
 """,
+    "broken-watch-hides-a-deletion": """
+seed: 5
+scenario: streams/recoveries/user-deletes-it-while-it-is-submitted/background
+exhaustive: true
+faults:
+- time_out: {verb: create, kind: Pod, skip: 3, times: 0, after: 20s}
+  when: {injection: 1}
+- break_watch: {kind: Job.streams.conformance.dev, gap: 30s}
+  when: {at: 4s}
+""",
+    "start-before-a-restart-that-is-due": """
+seed: 5
+scenario: streams/submissions/canonical/five
+exhaustive: true
+faults:
+- kill: {actor: operator, restart_after: 30s}
+  when: {after: commit, by: operator, occurrence: 29}
+- hold_object: {kind: Import, name: a-0-0}
+  when: {at: 500ms}
+- start: {actor: operator}
+  when: {at: 1s}
+""",
+    "namesake-in-another-namespace": """
+seed: 3679754491
+scenario: streams/recoveries/two-namespaces
+scale: {nodes: 1}
+exhaustive: true
+faults:
+- time_out: {verb: create, kind: Pod, skip: 3, times: 0, after: 60s}
+  when: {injection: 1}
+- kill: {actor: operator, restart_after: null}
+  when: {injection: 2}
+- start: {actor: operator}
+  when: {injection: 3}
+- create_object:
+    object:
+      apiVersion: v1
+      kind: ResourceQuota
+      metadata: {name: none-of-processingelements}
+      spec: {hard: {count/processingelements.streams.conformance.dev: '0'}}
+  when: {after: commit, event: deleted, kind: Pod}
+""",
+    "pod-is-evicted-as-it-is-counted": """
+seed: 548885195
+scenario: streams/submitted/pod-is-not-to-be-restarted
+exhaustive: true
+faults:
+- taint: {node: {}, key: example.com/broken, effect: NoExecute}
+  when: {after: commit, event: created, kind: Pod, occurrence: 5}
+""",
 }
 
 

@@ -28,6 +28,9 @@ COUNTED: Final = {
 TREE: Final = (*COUNTED, POD)
 
 OF_JOB: Final = f"{GROUP}/job"
+JOB_UID: Final = f"{GROUP}/job-uid"
+ATTEMPT: Final = f"{GROUP}/attempt"
+GENERATION: Final = f"{GROUP}/generation"
 LAUNCH_COUNT: Final = f"{GROUP}/launch-count"
 OF_PE: Final = f"{GROUP}/pe"
 CONTENT_ID: Final = f"{GROUP}/contentId"

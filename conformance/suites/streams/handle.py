@@ -15,9 +15,10 @@ from conformance.suites.streams.kind import ElementState, JobState
 from conformance.world import World
 from vocabulary.clock import MINUTE, SECOND
 from vocabulary.kinds import POD, Kind
-from vocabulary.objects import Object, is_terminating, labels_of, name_of
+from vocabulary.objects import Object, is_terminating, labels_of, name_of, uid_of
 
 DOWN_US: Final = 5 * SECOND
+STREAMS_JOB: Final = f"{JOB.kind}.{JOB.group}"
 
 
 class StreamsJob(Handle):
@@ -80,6 +81,11 @@ class StreamsJob(Handle):
             return len(pods) == count and not any(map(is_terminating, pods))
 
         return Condition(f"{self} has {count} pods", holds)
+
+    def is_replaced(self) -> Condition:
+        """Its name has another Job than now."""
+        before = ("", uid_of(self.now))
+        return Condition(f"{self} is replaced", lambda: uid_of(self.now) not in before)
 
     def has_left(self) -> Condition:
         """Nothing is left of it."""

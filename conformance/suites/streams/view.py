@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
@@ -9,9 +10,10 @@ from conformance.history import Moment, Track, doubled_since
 from conformance.norm.claim import Claim
 from conformance.norm.obligations import Obligation, undecided
 from conformance.norm.view import ObjectRun, ObjectView
-from conformance.suites.streams.api import COUNTED, JOB, OF_JOB, PROCESSING_ELEMENT, TREE
+from conformance.suites.streams.api import COUNTED, GROUP, JOB, OF_JOB, PROCESSING_ELEMENT, TREE
 from conformance.suites.streams.decisions import ONE_AT_A_TIME
 from conformance.suites.streams.kind import JobState
+from vocabulary.clock import Micros
 from vocabulary.history import Process, Write
 from vocabulary.kinds import POD, Kind
 from vocabulary.objects import controller_of, finalizers_of, is_terminating, labels_of
@@ -56,7 +58,9 @@ class JobRun(ObjectRun):
         or rights."""
         stored = {(track.kind, track.name): track.created.n for track in self.tree}
         for write in self.operator.refused_creates:
-            is_its = write.name.startswith(self.track.name) and write.code == FORBIDDEN
+            if (write.namespace, write.code) != (self.track.namespace, FORBIDDEN):
+                continue
+            is_its = write.name.startswith(self.track.name)
             if is_its and stored.get((write.kind, write.name), -1) < write.n:
                 return write
         return None
@@ -107,8 +111,9 @@ class JobRun(ObjectRun):
 
     @property
     def others(self) -> Sequence[JobRun]:
-        """The Jobs of other names."""
-        return [run for run in self._view.subjects if run.track.name != self.track.name]
+        """The Jobs of other names, or in other namespaces."""
+        its = self._view.named(self)
+        return [run for run in self._view.subjects if run not in its]
 
     # Its tree
 
@@ -141,24 +146,35 @@ class JobRun(ObjectRun):
             track for track in self.history.owned.get(element.uid, ()) if track.kind == str(POD)
         ]
 
-    def alive(self, kind: Kind, n: int) -> Sequence[Track]:
-        """The objects of its tree that exist at a position and are not being deleted."""
+    def alive(self, kind: Kind, n: int, since_us: Micros = sys.maxsize) -> Sequence[Track]:
+        """The objects of its tree that exist at a position and are not being deleted, or have been
+        only from a time on."""
         return [
             track
             for track in self.of(kind)
-            if track.exists_at(n) and not is_terminating(track.at(n))
+            if track.created.n <= n
+            and ((end := ending(track)) is None or end.n > n or end.t > since_us)
         ]
 
-    def missing_at(self, n: int) -> Iterator[str]:
-        """The parts that do not exist at a position: `2 of 5 services`."""
+    def missing_at(self, n: int, since_us: Micros = sys.maxsize) -> Iterator[str]:
+        """The parts that do not exist at a position, nor until a time: `2 of 5 services`."""
         state = JobState(self.track.at(n))
         for kind, statistic in COUNTED.items():
-            found, wanted = len(self.alive(kind, n)), state.wanted(statistic)
+            found, wanted = len(self.alive(kind, n, since_us)), state.wanted(statistic)
             if found < wanted:
                 yield f"{found} of {wanted} {kind.plural}"
-        with_pod = {(controller_of(pod.first) or {}).get("uid") for pod in self.alive(POD, n)}
+        pods = self.alive(POD, n, since_us)
+        with_pod = {(controller_of(pod.first) or {}).get("uid") for pod in pods}
         if len(with_pod) < state.size:
             yield f"pods of {len(with_pod)} of {state.size} {PROCESSING_ELEMENT.plural}"
+
+    def counted_us(self, submitted: Write) -> Micros:
+        """The earliest time at which the operator may have counted the parts of a Job that it calls
+        Submitted: it lists one kind after the other."""
+        since_us = submitted.t
+        for _ in TREE:
+            since_us = self.operator.looked_us(submitted.actor, since_us)
+        return since_us
 
     def left_at(self, n: int) -> Sequence[Track]:
         """The objects of its name that were created before it and exist at a position."""
@@ -198,9 +214,19 @@ class StreamsHistory(ObjectView[JobRun]):
         ]
 
 
+def ending(track: Track) -> Write | None:
+    """When an object's deletion began."""
+    begun = (each for each in track.versions if is_terminating(each.object or {}))
+    return next(begun, None) or track.removed
+
+
 def kept_by_others(track: Track) -> Write | None:
     """The last change of an object that a finalizer of others keeps to the end."""
-    others = set(finalizers_of(track.last)) - set(_OF_COLLECTOR)
+    others = [
+        each
+        for each in finalizers_of(track.last)
+        if each not in _OF_COLLECTOR and not each.startswith(f"{GROUP}/")
+    ]
     is_kept = track.removed is None and is_terminating(track.last) and others
     return track.versions[-1] if is_kept else None
 

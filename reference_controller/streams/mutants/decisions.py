@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
 from reference_controller.streams.mutants.registry import MUTANTS
-from reference_controller.streams.names import HOST_POOL, PROCESSING_ELEMENT, Phase
+from reference_controller.streams.names import ATTEMPT, HOST_POOL, PROCESSING_ELEMENT, Phase
 from reference_controller.streams.rules import Rules
 from vocabulary.kinds import CONFIG_MAP, POD, SERVICE, Kind
-from vocabulary.objects import Object
+from vocabulary.objects import Object, labels_of
 
 MANY: Final = 5
 
@@ -63,6 +64,12 @@ def forgets_the_spec(self: Rules, clean: Object, interrupted: Object | None) -> 
     return {**clean, "spec": spec}
 
 
+@MUTANTS.mutant(Rules.successor, "It takes each attempt for the first one.", "ST-049")
+def attempts_are_not_counted(self: Rules, clean: Object, interrupted: Object | None) -> Object:
+    labels = {key: value for key, value in labels_of(clean).items() if key != ATTEMPT}
+    return {**clean, "metadata": {**clean["metadata"], "labels": labels}}
+
+
 @MUTANTS.mutant(Rules.successor, "It forgets labels and annotations.", "ST-029")
 def forgets_the_labels(self: Rules, clean: Object, interrupted: Object | None) -> Object:
     kept = ("name", "namespace", "finalizers")
@@ -91,14 +98,20 @@ def interrupts_itself(
     return True
 
 
-@MUTANTS.mutant(Rules.begins_at_once, "It waits until something happens to a Job.", "ST-004")
-def waits_for_events(self: Rules, looks: int, attempt: int) -> bool:
-    return looks > MANY
+@MUTANTS.wrong_rules("It waits until something happens to a Job.", "ST-004")
+class WaitsForEvents(Rules):
+    def __init__(self) -> None:
+        super().__init__()
+        self._looks: Counter[str] = Counter()
+
+    def begins_at_once(self, uid: str, attempt: str) -> bool:
+        self._looks[uid] += 1
+        return self._looks[uid] > MANY
 
 
 @MUTANTS.mutant(Rules.begins_at_once, "It recovers a Job once.", "ST-012")
-def second_attempts_stay_interrupted(self: Rules, looks: int, attempt: int) -> bool:
-    return attempt == 1
+def second_attempts_stay_interrupted(self: Rules, uid: str, attempt: str) -> bool:
+    return attempt == "1"
 
 
 @MUTANTS.mutant(Rules.is_fresh, "It replaces Jobs that nobody has begun to submit.", "ST-013")
@@ -148,9 +161,16 @@ def pods_are_left_out(self: Rules, kind: Kind, found: int, wanted: int) -> bool:
     return kind == POD or found >= wanted
 
 
-@MUTANTS.mutant(Rules.creates, "It does not notice what is lost.", "ST-006")
-def losses_go_unnoticed(self: Rules, was_created: bool) -> bool:
-    return not was_created
+@MUTANTS.wrong_rules("It does not notice what is lost.", "ST-006")
+class LossesGoUnnoticed(Rules):
+    def __init__(self) -> None:
+        super().__init__()
+        self._created: set[tuple[str, Kind, str]] = set()
+
+    def creates(self, uid: str, kind: Kind, name: str) -> bool:
+        was_created = (uid, kind, name) in self._created
+        self._created.add((uid, kind, name))
+        return not was_created
 
 
 @MUTANTS.mutant(Rules.is_current, "It creates pods without their ConfigMaps.", "ST-023")
@@ -170,6 +190,11 @@ def nothing_is_launched(self: Rules, count: int) -> bool:
 
 @MUTANTS.mutant(Rules.may_launch, "It makes pods for interrupted Jobs.", "ST-021")
 def launches_the_interrupted(self: Rules, is_submitted: bool, is_driven: bool) -> bool:
+    return True
+
+
+@MUTANTS.mutant(Rules.has_host_pools, "It creates pods without HostPools.", "ST-050")
+def pods_need_no_host_pools(self: Rules, found: int, wanted: int) -> bool:
     return True
 
 

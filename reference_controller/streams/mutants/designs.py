@@ -83,6 +83,13 @@ def background_and_retry(self: Rules) -> Design:
     return BACKGROUND
 
 
+@MUTANTS.mutant(
+    Rules.design, "It replaces what has the name of a part.", "ST-051", role=_replaces_parts
+)
+def taken_names_are_replaced(self: Rules) -> Design:
+    return Design(on_taken="replace")
+
+
 @MUTANTS.mutant(Rules.design, "It orphans what the interrupted Job owns.", "ST-030", "ST-028")
 def orphans(self: Rules) -> Design:
     return Design(policy="Orphan", is_sure=False, on_taken="adopt")

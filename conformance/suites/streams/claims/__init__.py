@@ -5,5 +5,6 @@
 - `stale_state`: what must not be left of an interrupted attempt.
 - `recovery`: the deletion and the recreation of an interrupted Job.
 - `pods`: launches, restarts, and what is restored.
+- `parts`: what parts say, and what becomes of names that others have taken.
 - `not_judged`: sentences that no history can break.
 """

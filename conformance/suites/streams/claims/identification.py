@@ -133,9 +133,9 @@ def submitted_ones_are_left_alone(run: JobRun) -> Obligations:
 
 def _refused(run: JobRun, since: Moment) -> Write | None:
     """The first creation of what a Job has already, which the API server has refused."""
-    there = {(each.kind, each.name): each for each in run.tree}
+    there = {(each.kind, each.namespace, each.name): each for each in run.tree}
     for write in run.operator.refused_creates:
-        track = there.get((write.kind, write.name))
+        track = there.get((write.kind, write.namespace, write.name))
         if write.n > since.n and track is not None and track.exists_at(write.n):
             return write
     return None

@@ -13,6 +13,7 @@ from conformance.norm.words import states_of, when
 from conformance.suites.streams.api import (
     CONTENT_ID,
     COUNTED,
+    HOST_POOL,
     LAUNCH_COUNT,
     OF_PE,
     PROCESSING_ELEMENT,
@@ -21,8 +22,7 @@ from conformance.suites.streams.decisions import HEALED
 from conformance.suites.streams.judging import claim
 from conformance.suites.streams.kind import ElementState
 from conformance.suites.streams.sources import text
-from conformance.suites.streams.view import FORBIDDEN, JobRun, first
-from vocabulary.clock import SECOND
+from conformance.suites.streams.view import FORBIDDEN, JobRun, ending, first
 from vocabulary.history import Write
 from vocabulary.kinds import CONFIG_MAP, POD
 from vocabulary.objects import Object, annotations_of, get_path, is_terminating, labels_of
@@ -30,18 +30,14 @@ from vocabulary.objects import Object, annotations_of, get_path, is_terminating,
 _LOST = "pod of a Submitted Job was deleted"
 
 
-def _deletion(track: Track) -> Write | None:
-    """When an object's deletion began."""
-    ending = (each for each in track.versions if is_terminating(each.object or {}))
-    return next(ending, None) or track.removed
-
-
 def _refused(run: JobRun, element: Track) -> Write | None:
     """The first pod of an element that the API server has refused, for lack of quota or rights:
     the operator may wait before it tries again."""
     for write in run.operator.refused_creates:
-        is_pod = write.kind == str(POD) and write.code == FORBIDDEN
-        if is_pod and write.name.startswith(f"{element.name}-"):
+        where = write.kind, write.namespace, write.code
+        if where != (str(POD), element.namespace, FORBIDDEN):
+            continue
+        if write.name.startswith(f"{element.name}-"):
             return write
     return None
 
@@ -50,7 +46,7 @@ def _lost_pods(run: JobRun) -> Iterator[tuple[Track, Track, Write]]:
     """Pods that others deleted while their Job was Submitted: element, pod, its removal."""
     for element in run.of(PROCESSING_ELEMENT):
         for pod in run.pods_of(element):
-            gone, deleted = pod.removed, _deletion(pod)
+            gone, deleted = pod.removed, ending(pod)
             if gone is None or deleted is None or run.submitted is None:
                 continue
             by_others = not run.operator.is_by(deleted.actor)
@@ -60,7 +56,7 @@ def _lost_pods(run: JobRun) -> Iterator[tuple[Track, Track, Write]]:
 
 def _is_wanted(run: JobRun, element: Track, n: int) -> bool:
     """True if neither the Job nor the element is on its way out."""
-    over = first([run.deleting, _deletion(element)])
+    over = first([run.deleting, ending(element)])
     return over is None or over.n > n
 
 
@@ -88,7 +84,7 @@ def deleted_pods_are_restarted(run: JobRun) -> Obligations:
             since=gone,
             within_us=0,
             happened=next(later, None),
-            unless=first([run.deleting, _deletion(element), _refused(run, element)]),
+            unless=first([run.deleting, ending(element), _refused(run, element)]),
             steps=3,
         )
         before = ElementState(element.at(pod.created.n)).launches
@@ -154,12 +150,12 @@ def failed_pods_are_restarted(run: JobRun) -> Obligations:
                     since=failed,
                     within_us=0,
                     happened=again,
-                    unless=first([run.deleting, _deletion(element), _refused(run, element)]),
+                    unless=first([run.deleting, ending(element), _refused(run, element)]),
                     steps=4,
                 )
             elif again is None:
                 yield met(failed)
-            elif _deletion(pod) is None or run.operator.is_by((_deletion(pod) or failed).actor):
+            elif ending(pod) is None or run.operator.is_by((ending(pod) or failed).actor):
                 yield violated(
                     again,
                     f"{when(again)}: {again.name} is created in place of {pod}, which has failed "
@@ -250,7 +246,8 @@ def config_maps_come_first(run: JobRun) -> Obligations:
     """A pod MUST NOT be created before the ConfigMap is there that has what it runs."""
     for _, pod in _pods(run):
         content = annotations_of(pod.first).get(CONTENT_ID)
-        since_us = pod.created.t - SECOND
+        # One that has just gone may still be in the operator's cache.
+        since_us = run.operator.seen_us(pod.created.actor, pod.created.t)
         there = [
             each
             for each in run.of(CONFIG_MAP)
@@ -279,6 +276,7 @@ def _pods(run: JobRun) -> Iterator[tuple[Track, Track]]:
 def elements_are_launched(run: JobRun) -> Obligations:
     """A ProcessingElement MUST be launched and get a pod, unless its Job is deleted, or its
     submission was interrupted."""
+    disturbed = _disturbed(run)
     for element in run.of(PROCESSING_ELEMENT):
         pods = run.pods_of(element)
         yield eventually(
@@ -288,10 +286,27 @@ def elements_are_launched(run: JobRun) -> Obligations:
             within_us=0,
             happened=pods[0].created if pods else None,
             unless=first(
-                [run.interruption, run.deleting, _deletion(element), _refused(run, element)]
+                [
+                    run.interruption,
+                    run.deleting,
+                    ending(element),
+                    _refused(run, element),
+                    disturbed,
+                ]
             ),
             steps=4,
         )
+
+
+def _disturbed(run: JobRun) -> Write | None:
+    """The first change by others of what a pod waits for: ConfigMaps and HostPools."""
+    changes = [
+        write
+        for track in (*run.of(CONFIG_MAP), *run.of(HOST_POOL))
+        for write in (*track.versions, *((track.removed,) if track.removed else ()))
+        if not run.operator.is_by(write.actor)
+    ]
+    return min(changes, key=lambda each: each.n, default=None)
 
 
 @claim("ST-040", text(21), level=Level.DERIVED, armed_by="deletion of a Job began")
@@ -327,7 +342,7 @@ def lost_parts_are_restored(run: JobRun) -> Obligations:
         return
     for kind in COUNTED:
         for track in run.of(kind):
-            gone, deleted = track.removed, _deletion(track)
+            gone, deleted = track.removed, ending(track)
             if gone is None or deleted is None or deleted.n < run.submitted.n:
                 continue
             if run.operator.is_by(deleted.actor) or (run.deleting and run.deleting.n < gone.n):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from conformance.history import Track
-from conformance.norm import OPTIONS, Obligations, in_the_end, met, violated
+from itertools import pairwise
+
+from conformance.history import Moment, Track
+from conformance.norm import OPTIONS, Obligations, eventually, in_the_end, met, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import states_of, when
 from conformance.suites.streams.api import GROUP, OPERATORS_FIELDS, RECOVERY, STRICT
@@ -12,11 +14,13 @@ from conformance.suites.streams.judging import claim
 from conformance.suites.streams.kind import JobState
 from conformance.suites.streams.sources import text
 from conformance.suites.streams.view import JobRun
+from vocabulary.history import Process
 from vocabulary.objects import (
     Object,
     annotations_of,
     controller_of,
     finalizers_of,
+    get_path,
     is_terminating,
     labels_of,
 )
@@ -29,7 +33,13 @@ _FOREGROUND = "foregroundDeletion"
 @claim("ST-029", text(20), armed_by=_RECREATED)
 def the_same_job_comes_back(run: JobRun) -> Obligations:
     """The Job that is created in place of an interrupted one MUST have its user's spec, labels and
-    annotations."""
+    annotations, and no write of the operator MUST change these."""
+    for earlier, write in pairwise(run.track.versions):
+        kept, wanted = _users_part(write.object or {}), _users_part(earlier.object or {})
+        if run.operator.is_by(write.actor) and kept != wanted:
+            yield violated(
+                write, f"{when(write)}: the operator changes {run}: it has {kept} for {wanted}."
+            )
     old = run.interrupted
     if old is None:
         return
@@ -189,11 +199,24 @@ def recovery_is_by_replacement(run: JobRun) -> Obligations:
     level=Level.DERIVED,
     decision=DURABLE,
     editions=(STRICT,),
-    armed_by="operator ended during a recovery",
+    armed_by="recovery of a Job was begun",
 )
 def recoveries_are_recovered(run: JobRun) -> Obligations:
     """If the operator ends during a recovery, the interrupted Job MUST have a successor in the end,
-    and exactly one, and nothing of the recovery MUST be left."""
+    and exactly one. Nothing of a recovery MUST be left once that is there, or its Job has gone for
+    good."""
+    for record in run.history.by_kind.get(str(RECOVERY), ()):
+        gone = run.track.removed
+        if gone is not None and get_path(record.first, "spec.uid") == run.track.uid:
+            yield eventually(
+                run,
+                f"the end of {record}",
+                since=gone if run.successor is None else run.successor.track.created,
+                within_us=0,
+                happened=record.removed,
+                unless=run.held,
+                steps=3,
+            )
     if not run.deletes:
         return
     begun, later = run.deletes[0], run.successor
@@ -205,21 +228,24 @@ def recoveries_are_recovered(run: JobRun) -> Obligations:
     ]
     if not ended:
         return
-    yield in_the_end(
-        run,
-        "its successor",
-        since=ended[0],
-        happened=None if later is None else later.track.created,
-        unless=run.users_deletion or run.held,
-    )
-    for record in run.history.by_kind.get(str(RECOVERY), ()):
-        yield in_the_end(
-            run,
-            f"the end of {record}",
-            since=record.created,
-            happened=record.removed,
-            unless=run.held,
+    what, happened = "its successor", None if later is None else later.track.created
+    unless = run.users_deletion or run.held
+    due = _due(run, ended[-1])
+    if due is None:
+        yield in_the_end(run, what, since=ended[0], happened=happened, unless=unless)
+    else:
+        yield eventually(
+            run, what, since=due, within_us=0, happened=happened, unless=unless, steps=4
         )
+
+
+def _due(run: JobRun, ended: Process) -> Moment | None:
+    """When the operator could create the successor: it has started, and nothing is left."""
+    starts = (each for each in run.operator.processes if each.change in ("started", "leading"))
+    start = next((each for each in starts if each.n > ended.n), None)
+    ends = [start, run.track.removed, *(track.removed for track in run.tree)]
+    found = [each for each in ends if each is not None]
+    return max(found, key=lambda each: each.n) if len(found) == len(ends) else None
 
 
 @claim("ST-039", text(31), level=Level.DERIVED, decision=USERS_WISH, armed_by="user deleted a Job")

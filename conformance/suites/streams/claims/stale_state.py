@@ -172,19 +172,21 @@ def _last_start(run: JobRun, write: Write) -> int:
     return max((n for n in starts if n < write.n), default=-1)
 
 
-@claim("ST-026", text(19), armed_by=_RECOVERED)
+@claim("ST-026", text(19), armed_by="Job became Submitted")
 def attempts_begin_with_first_launches(run: JobRun) -> Obligations:
-    """When a recovered Job becomes Submitted, each of its ProcessingElements MUST be at its first
-    launch and not connected, unless a pod of this attempt was lost."""
-    begun = _begun(run)
-    if run.submitted is None or begun is None:
+    """When a Job becomes Submitted, each of its ProcessingElements MUST be at its first launch, and
+    after a recovery not connected, unless a pod of this attempt was lost."""
+    if run.submitted is None:
         return
-    n = run.submitted.n
+    begun, n = _begun(run), run.submitted.n
     odd: list[str] = []
     for element in run.alive(PROCESSING_ELEMENT, n):
-        state = ElementState(element.at(n))
-        lost = [pod for pod in run.pods_of(element) if pod.created.n > begun.n and _is_lost(pod, n)]
-        if state.launches > 1 + len(lost) or state.connectivity not in (None, "None"):
+        # What others have changed in a first attempt is no state of an earlier one.
+        state = ElementState(element.at(n) if begun else _as_written(run, element, n))
+        since = begun or run.track.created
+        lost = [pod for pod in run.pods_of(element) if pod.created.n > since.n and _is_lost(pod, n)]
+        is_connected = begun and state.connectivity not in (None, "None")
+        if state.launches > 1 + len(lost) or is_connected:
             odd.append(f"{element} at launch {state.launches}, connectivity {state.connectivity}")
     if odd:
         yield violated(

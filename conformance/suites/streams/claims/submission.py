@@ -63,7 +63,13 @@ def all_kinds_are_waited_for(run: JobRun) -> Obligations:
     if run.submitted is None:
         return
     n, state = run.submitted.n, JobState(run.submitted.object or {})
-    alive = [each for each in run.namesakes if each.exists_at(n)]
+    since_us = run.counted_us(run.submitted)
+    alive = [
+        each
+        for each in run.namesakes
+        if each.exists_at(n)
+        or (each.removed is not None and each.created.n < n and each.removed.t > since_us)
+    ]
     missing = []
     for kind, statistic in COUNTED.items():
         found = sum(each.kind == str(kind) for each in alive)
@@ -86,7 +92,7 @@ def submitted_ones_are_whole(run: JobRun) -> Obligations:
     ProcessingElement, all of them its own."""
     if run.submitted is None:
         return
-    missing = list(run.missing_at(run.submitted.n))
+    missing = list(run.missing_at(run.submitted.n, run.counted_us(run.submitted)))
     if missing:
         yield violated(
             run.submitted,
@@ -140,9 +146,16 @@ def _is_of_attempt(run: JobRun, n: int) -> bool:
 
 @claim("ST-028", text(21), armed_by="Job was deleted")
 def trees_go_with_their_jobs(run: JobRun) -> Obligations:
-    """When a Job is deleted, all that the operator has made for it MUST go in the end."""
+    """When a Job is deleted, it MUST go in the end, and all that the operator has made for it."""
     if run.deleting is None:
         return
+    yield in_the_end(
+        run,
+        "its own end",
+        since=run.deleting,
+        happened=run.track.removed,
+        unless=run.held or kept_by_others(run.track),
+    )
     for track in run.namesakes:
         if not run.operator.is_by(track.created.actor) or track.created.n < run.track.created.n:
             continue

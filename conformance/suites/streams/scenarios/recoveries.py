@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from chaos.faults import HoldObject, Kill, Pause, ReleaseObject, SlowApi, Start, TimeOut
+from chaos.fault import Fault
+from chaos.faults import (
+    ApiErrors,
+    HoldObject,
+    Kill,
+    LoseReply,
+    Pause,
+    ReleaseObject,
+    SlowApi,
+    Start,
+    TimeOut,
+)
 from chaos.faults.api_error import Verb
 from conformance.breaking import during
 from conformance.scenario_type import scenario
-from conformance.suites.streams.handle import StreamsJob, interrupted
+from conformance.suites.streams.handle import STREAMS_JOB, StreamsJob, interrupted, job
 from conformance.world import World
 from vocabulary.clock import MILLISECOND, MINUTE, SECOND, Micros
 from vocabulary.kinds import CONFIG_MAP, POD
 from vocabulary.objects import name_of, owner_references
 from vocabulary.requests import PropagationPolicy
-
-STREAMS_JOB = "Job.streams.conformance.dev"
 
 
 @scenario(arms=["ST-038", "ST-001"], kills="keeps-no-record")
@@ -97,6 +106,63 @@ def user_creates_another_meanwhile(world: World) -> None:
     StreamsJob.of(world)
     world.wait(30 * SECOND)
     world.until(its.is_submitted())
+
+
+@scenario(
+    arms=["ST-038", "ST-029"],
+    kills="forgets-the-labels",
+    cases={
+        "record": ApiErrors(verb=("create",), kind="JobRecovery"),
+        "record-is-there": LoseReply(verb=("create",), kind="JobRecovery"),
+        "intent": ApiErrors(verb=("patch",), kind="JobRecovery"),
+        "deletion": ApiErrors(verb=("delete",), kind=STREAMS_JOB),
+        "deletion-has-begun": LoseReply(verb=("delete",), kind=STREAMS_JOB),
+        "creation": ApiErrors(verb=("create",), kind=STREAMS_JOB),
+        "job-is-there": LoseReply(verb=("create",), kind=STREAMS_JOB),
+        "end-of-the-record": ApiErrors(verb=("delete",), kind="JobRecovery"),
+        "record-is-gone": LoseReply(verb=("delete",), kind="JobRecovery"),
+    },
+)
+def step_fails(world: World, failure: Fault) -> None:
+    """A recovery goes on after a step that is refused, or carried out without an answer."""
+    with interrupted(world, POD, 3) as its:
+        world.inject(failure)
+    world.until(its.is_submitted())
+    world.wait(20 * SECOND)
+
+
+@scenario(
+    arms=["ST-039", "ST-028", "ST-036"],
+    kills="carries-the-id",
+    cases={
+        "before-the-record-goes": ("delete", "JobRecovery"),
+        "before-its-launch": ("update", STREAMS_JOB),
+    },
+)
+def user_deletes_the_new_one(world: World, step: tuple[Verb, str]) -> None:
+    """A Job that its user deletes as soon as it has come back stays away."""
+    verb, kind = step
+    held = TimeOut(verb=(verb,), kind=kind, times=0, after=20 * SECOND)
+    with interrupted(world, POD, 3) as its:
+        is_replaced = its.is_replaced()
+        world.inject(held)
+    world.until(is_replaced)
+    its.delete("Background")
+    world.wait(10 * SECOND)
+    world.revert(held)
+    world.until(its.has_left())
+    world.wait(20 * SECOND)
+
+
+@scenario(arms=["ST-042", "ST-029"], kills="carries-the-id", namespaces=("other",))
+def two_namespaces(world: World) -> None:
+    """The recovery of a Job leaves one of its name in another namespace alone."""
+    other = {**job("a"), "metadata": {**job("a")["metadata"], "namespace": "other"}}
+    its_namesake = StreamsJob.submit(world, other)
+    world.until(its_namesake.is_submitted())
+    with interrupted(world, POD, 3) as its:
+        pass
+    world.until(its.is_submitted() & its_namesake.is_submitted())
 
 
 @scenario(arms=["ST-034", "ST-035", "ST-030"], kills="trusts-the-deletion")

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from chaos.faults import DelayWatch, DeleteObject, EditObject, SlowApi, TimeOut
+from chaos.fault import Fault
+from chaos.faults import (
+    ApiErrors,
+    DeleteObject,
+    EditObject,
+    LoseReply,
+    SlowApi,
+    TimeOut,
+)
 from conformance.breaking import during
 from conformance.scenario_type import scenario
 from conformance.suites.streams.api import CONTENT_ID, HOST_POOL, OF_JOB, OF_PE, PROCESSING_ELEMENT
-from conformance.suites.streams.handle import StreamsJob
+from conformance.suites.streams.handle import STREAMS_JOB, StreamsJob
 from conformance.world import World
 from vocabulary.clock import SECOND
-from vocabulary.kinds import CONFIG_MAP, POD, SERVICE, Kind
-from vocabulary.objects import annotations_of, name_of
+from vocabulary.kinds import CONFIG_MAP, NODE, POD, SERVICE, Kind
+from vocabulary.objects import Object, annotations_of, name_of
 
 
 @scenario(
@@ -75,16 +85,15 @@ def foreign_objects_bear_its_name(world: World) -> None:
     labels = {OF_JOB: "a", OF_PE: "4"}
     head = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x", "labels": labels}}
     world.create({**head, "spec": {"containers": [{"name": "c", "image": "x"}]}})
-    with during(world, TimeOut(verb=("create",), kind="Pod", skip=4, times=1, after=10 * SECOND)):
+    held = TimeOut(verb=("create",), kind="Pod", name="a-4-*", times=1, after=10 * SECOND)
+    with during(world, held):
         StreamsJob.ready(world)
 
 
 @scenario(arms=["ST-022"], kills="stale-content-is-fine")
 def config_map_is_stale(world: World) -> None:
     """A pod waits until its ConfigMap has what it is to run."""
-    with during(world, SlowApi(verb=("patch",), kind="ProcessingElement", times=0, by=2 * SECOND)):
-        its = StreamsJob.of(world)
-        world.until(its.has(PROCESSING_ELEMENT, 5))
+    with _launched_late(world) as its:
         last = its.part(CONFIG_MAP)
         world.inject(EditObject("ConfigMap", name_of(last), _content("stale")))
         world.wait(20 * SECOND)
@@ -92,18 +101,101 @@ def config_map_is_stale(world: World) -> None:
     world.until(its.is_submitted())
 
 
-@scenario(arms=["ST-023"], kills="pods-need-no-config")
+@scenario(
+    arms=["ST-051", "ST-006", "ST-009"],
+    kills="taken-names-are-replaced",
+    cases={
+        "service": (SERVICE, "a-2", {"ports": [{"port": 1}]}),
+        "host-pool": (HOST_POOL, "a-0", {}),
+        "element": (PROCESSING_ELEMENT, "a-4", {}),
+    },
+)
+def name_is_taken(world: World, taken: tuple[Kind, str, dict[str, Any]]) -> None:
+    """A part whose name an object of another client has is created once that has gone."""
+    kind, name, spec = taken
+    world.create(_of_others(kind, name, spec))
+    its = StreamsJob.of(world)
+    world.wait(20 * SECOND)
+    world.inject(DeleteObject(kind.kind, name))
+    world.until(its.is_submitted())
+
+
+_RACE = "its user takes a name in the moment in which that is free"
+
+
+@scenario(arms=["ST-023", "ST-051"], kills="pods-need-no-config", only_simulated=_RACE)
 def config_map_is_lost_before_its_pod(world: World) -> None:
-    """A pod whose ConfigMap a user has deleted waits for it."""
-    slow = SlowApi(verb=("patch",), kind="ProcessingElement", times=0, by=5 * SECOND)
-    held = DelayWatch(kind="ProcessingElement", by=5 * SECOND)
-    lost = TimeOut(verb=("create",), kind="ConfigMap", skip=6, times=1, after=15 * SECOND)
-    with during(world, slow), during(world, held), during(world, lost):
+    """A pod waits for its ConfigMap, which is stale before another client takes its name."""
+    with _launched_late(world) as its:
+        last = its.part(CONFIG_MAP)
+        world.inject(EditObject("ConfigMap", name_of(last), _content("stale")))
+        world.wait(20 * SECOND)
+    _take(world, CONFIG_MAP, name_of(last))
+    world.wait(30 * SECOND)
+    world.inject(DeleteObject("ConfigMap", name_of(last)))
+    world.until(its.is_submitted())
+
+
+@scenario(arms=["ST-050", "ST-051"], kills="pods-need-no-host-pools", only_simulated=_RACE)
+def host_pool_is_lost_before_a_pod(world: World) -> None:
+    """A pod waits for a HostPool, whose name another client has taken."""
+    with _launched_late(world) as its:
+        last = its.part(CONFIG_MAP)
+        world.inject(EditObject("ConfigMap", name_of(last), _content("stale")))
+        world.wait(20 * SECOND)
+    _take(world, HOST_POOL, "a-0")
+    world.wait(10 * SECOND)
+    world.inject(EditObject("ConfigMap", name_of(last), _content(annotations_of(last)[CONTENT_ID])))
+    world.wait(20 * SECOND)
+    world.inject(DeleteObject(HOST_POOL.kind, "a-0"))
+    world.until(its.is_submitted())
+
+
+@contextmanager
+def _launched_late(world: World) -> Iterator[StreamsJob]:
+    """The first launches of a new Job come one after the other, two seconds each."""
+    with during(world, SlowApi(verb=("patch",), kind="ProcessingElement", times=0, by=2 * SECOND)):
         its = StreamsJob.of(world)
         world.until(its.has(PROCESSING_ELEMENT, 5))
-        world.inject(DeleteObject("ConfigMap", name_of(its.part(CONFIG_MAP, 1))))
-        world.wait(20 * SECOND)
-    world.until(its.is_submitted())
+        yield its
+
+
+def _take(world: World, kind: Kind, name: str) -> None:
+    """Another client takes the name of a part."""
+    world.inject(DeleteObject(kind.kind, name))
+    world.create(_of_others(kind, name, {}))
+
+
+@scenario(
+    arms=["ST-006", "ST-026"],
+    kills="losses-go-unnoticed",
+    cases={
+        "part": ApiErrors(verb=("create",), kind="Service", skip=2),
+        "part-is-there": LoseReply(verb=("create",), kind="Service", skip=2),
+        "job": ApiErrors(verb=("update",), kind=STREAMS_JOB, code=409),
+        "launch": ApiErrors(verb=("patch",), kind="ProcessingElement", skip=1),
+        "launch-is-there": LoseReply(verb=("patch",), kind="ProcessingElement", skip=1),
+        "pod": ApiErrors(verb=("create",), kind="Pod", skip=1),
+        "pod-is-there": LoseReply(verb=("create",), kind="Pod", skip=1),
+        "phase": ApiErrors(verb=("patch",), kind=STREAMS_JOB),
+    },
+)
+def request_fails(world: World, failure: Fault) -> None:
+    """A submission goes on after a request that is refused, or carried out without an answer."""
+    with during(world, failure):
+        StreamsJob.ready(world)
+
+
+@scenario(arms=["ST-049"], kills="nothing-is-launched", nodes=1)
+def cluster_has_no_nodes(world: World) -> None:
+    """A Job that leaves its number of ProcessingElements to a cluster without nodes has one."""
+    world.inject(DeleteObject("Node", world.list(NODE)[0]["metadata"]["name"]))
+    StreamsJob.ready(world, fusion=None)
+
+
+def _of_others(kind: Kind, name: str, spec: dict[str, Any]) -> Object:
+    head = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name}}
+    return head if kind == CONFIG_MAP else {**head, "spec": spec}
 
 
 def _content(text: str) -> dict[str, Any]:

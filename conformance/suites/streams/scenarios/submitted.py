@@ -5,13 +5,30 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 from chaos.choice import PodChoice
-from chaos.faults import DelayWatch, DeleteObject, DeletePod, KillPod, Restart
+from chaos.fault import Fault
+from chaos.faults import (
+    ApiErrors,
+    BreakWatch,
+    DelayWatch,
+    DeleteObject,
+    DeletePod,
+    KillPod,
+    Restart,
+    TimeOut,
+)
 from conformance.breaking import during, operator_away
 from conformance.scenario_type import scenario
-from conformance.suites.streams.api import OF_PE, PROCESSING_ELEMENT
+from conformance.suites.streams.api import (
+    EXPORT,
+    HOST_POOL,
+    IMPORT,
+    OF_PE,
+    PARALLEL_REGION,
+    PROCESSING_ELEMENT,
+)
 from conformance.suites.streams.handle import StreamsJob, interrupted
 from conformance.world import World
-from vocabulary.clock import SECOND
+from vocabulary.clock import MINUTE, SECOND
 from vocabulary.kinds import CONFIG_MAP, POD, SERVICE, Kind
 from vocabulary.objects import name_of
 from vocabulary.requests import PropagationPolicy
@@ -91,6 +108,61 @@ def part_is_deleted(world: World, kind: Kind) -> None:
     world.inject(DeleteObject(kind.kind, name_of(its.part(kind))))
     world.wait(5 * SECOND)
     world.until(its.has(kind, count) & its.has_pods(5))
+
+
+@scenario(
+    arms=["ST-045"],
+    kills="services-stay-away",
+    cases={
+        "service": SERVICE,
+        "host-pool": HOST_POOL,
+        "export": EXPORT,
+        "import": IMPORT,
+        "region": PARALLEL_REGION,
+    },
+)
+def part_is_deleted_again(world: World, kind: Kind) -> None:
+    """A part of a Submitted Job that its user deletes a second time is created a third time."""
+    its = StreamsJob.ready(world)
+    count = len(its.parts(kind))
+    for _ in range(2):
+        world.inject(DeleteObject(kind.kind, name_of(its.part(kind))))
+        world.wait(30 * SECOND)
+        world.until(its.has(kind, count))
+
+
+@scenario(arms=["ST-045"], kills="services-stay-away")
+def restored_part_goes_unseen(world: World) -> None:
+    """A part that is restored, and goes before a broken watch has shown it, is created again."""
+    its = StreamsJob.ready(world)
+    with during(world, TimeOut(verb=("create",), kind="Service", times=1, after=5 * SECOND)):
+        world.inject(DeleteObject("Service", "a-2"))
+        world.wait(2 * SECOND)
+        world.inject(BreakWatch(kind="Service", gap=30 * SECOND))
+        world.until(its.has(SERVICE, 5))
+        world.inject(DeleteObject("Service", "a-2"))
+    world.wait(MINUTE)
+    world.until(its.has(SERVICE, 5))
+
+
+@scenario(
+    arms=["ST-048", "ST-019", "ST-045"],
+    kills="services-stay-away",
+    cases={
+        "deletion": ApiErrors(verb=("delete",), kind="Pod"),
+        "launch": ApiErrors(verb=("patch",), kind="ProcessingElement"),
+        "pod": ApiErrors(verb=("create",), kind="Pod"),
+        "part": ApiErrors(verb=("create",), kind="Service"),
+    },
+)
+def repair_fails(world: World, failure: Fault) -> None:
+    """A Submitted Job is restored though a request for that is refused."""
+    its = StreamsJob.ready(world)
+    with during(world, failure):
+        world.inject(KillPod(PodChoice(labels=f"{OF_PE}=0")))
+        world.inject(DeleteObject("Service", "a-2"))
+        world.wait(MINUTE)
+    world.until(its.is_launched("a-0", 2) & its.has_pods(5) & its.has(SERVICE, 5))
 
 
 @scenario(

@@ -1,0 +1,99 @@
+"""The steps of the designs that the norm rejects, which the sound one never takes.
+
+Approach 1 deletes the pods of an interrupted Job, and creates the rest. The controller of pods
+restarts pods that are deleted, and ProcessingElements from before the crash say what was true then.
+So the approach needs a label on the pods that it deletes, and a mark on the ProcessingElements;
+here that is a reset of their launches.
+"""
+
+from __future__ import annotations
+
+from reference_controller.shared.reading import Reading
+from reference_controller.streams.names import (
+    BYPASS,
+    JOB,
+    OF_JOB,
+    PROCESSING_ELEMENT,
+    TAKEN_OVER,
+    Phase,
+)
+from reference_controller.streams.parts import Part, launched
+from reference_controller.streams.rules import Design
+from vocabulary.errors import ApiError
+from vocabulary.kinds import NODE, POD
+from vocabulary.objects import (
+    Object,
+    annotations_of,
+    get_path,
+    is_terminating,
+    labels_of,
+    meta,
+    name_of,
+    namespace_of,
+    uid_of,
+)
+from vocabulary.requests import Delete, List, ObjectList, Patch, Update
+
+
+class Rejected:
+    """The rejected designs' steps in one process."""
+
+    def __init__(self) -> None:
+        self._aborted: set[str] = set()
+
+    def has_ended(self, uid: str) -> bool:
+        """True if a taken name has ended the Job's submission."""
+        return uid in self._aborted
+
+    def on_taken(
+        self, design: Design, part: Part, uid: str, standing: Object, error: ApiError
+    ) -> Reading[None]:
+        """Go on though an object that is not the Job's has the name of its part."""
+        if design.on_taken == "abort":
+            self._aborted.add(uid)
+            raise error
+        if design.on_taken == "replace":
+            version = {"resourceVersion": meta(standing)["resourceVersion"]}
+            metadata = {**part.object["metadata"], **version}
+            yield Update(part.kind, {**part.object, "metadata": metadata})
+
+
+def taken_over(job: Object, design: Design, driven: set[str]) -> Reading[Object | None]:
+    """Go on with a Job that another process has begun; None until its pods are gone, where they
+    have to go first."""
+    if design.way == "pods" and not (yield from _without_pods(job, design)):
+        return None
+    wanted = job
+    if design.recompiles:
+        nodes: ObjectList = yield List(NODE, live=True)
+        wanted = launched(job, job["spec"]["id"], Phase.SUBMISSION, len(nodes.items), "")
+        statistics = wanted["spec"]["statistics"]
+        wanted = {**job, "spec": {**job["spec"], "statistics": statistics}}
+    driven.add(uid_of(job))
+    annotations = {**annotations_of(job), TAKEN_OVER: "true"}
+    metadata = {**meta(wanted), "annotations": annotations}
+    stored: Object = yield Update(JOB, {**wanted, "metadata": metadata})
+    return stored
+
+
+def _without_pods(job: Object, design: Design) -> Reading[bool]:
+    """Delete the pods of an interrupted attempt; True once none is left, and the submission may go
+    on."""
+    namespace, selector = namespace_of(job), f"{OF_JOB}={name_of(job)}"
+    pods: ObjectList = yield List(POD, namespace, label_selector=selector, live=True)
+    for pod in pods.items:
+        if design.labels_pods and BYPASS not in labels_of(pod):
+            yield Patch(POD, namespace, name_of(pod), {"metadata": {"labels": {BYPASS: "true"}}})
+        if not is_terminating(pod):
+            yield Delete(POD, namespace, name_of(pod))
+    if pods.items:
+        return False
+    if design.marks_elements:
+        elements: ObjectList = yield List(
+            PROCESSING_ELEMENT, namespace, label_selector=selector, live=True
+        )
+        for each in elements.items:
+            if get_path(each, "spec.launchCount") or get_path(each, "spec.connectivity") != "None":
+                fresh = {"spec": {"launchCount": 0, "connectivity": "None"}}
+                yield Patch(PROCESSING_ELEMENT, namespace, name_of(each), fresh)
+    return True
