@@ -11,6 +11,7 @@ from chaos.fault import Fault
 from chaos.faults import ApiErrors, DelayWatch, KillPod, LabelNode, LoseReply
 from conformance.handle import Condition
 from conformance.scenario_type import scenario
+from conformance.suites.kueue.api import CLUSTER_QUEUE
 from conformance.suites.kueue.handle import QueuedJob, QueuedJobSet, flavor, job, job_set, queue
 from conformance.suites.kueue.scenarios.requeuing import NEVER_READY, requeues
 from conformance.world import World
@@ -80,6 +81,19 @@ def two_groups(world: World) -> None:
         world.until(its.is_finished())
 
 
+@scenario(arms=["KQ-105"], kills="changed-queues-are-missed")
+def quota_is_raised(world: World) -> None:
+    """A Job that does not fit is admitted once its queue has more quota, though nothing else
+    happens."""
+    name = queue(world)
+    its = QueuedJob.of(world, "its", RUNS, cpu=2)
+    world.until(its.waits())
+    world.wait(10 * SECOND)
+    groups = [_group(world, "default", {"cpu": "2"})]
+    world.patch(CLUSTER_QUEUE, name, {"spec": {"resourceGroups": groups}})
+    world.until(its.is_finished())
+
+
 def _group(world: World, of: str, amounts: Mapping[str, str]) -> dict[str, Any]:
     """A resource group of one flavor."""
     resources = [{"name": name, "nominalQuota": each} for name, each in amounts.items()]
@@ -136,6 +150,17 @@ def flavor_does_not_suit(world: World, by: str) -> None:
     world.until(its.is_admitted())
     world.wait(10 * SECOND)
     its.delete()
+
+
+@scenario(arms=["KQ-045"], kills="the-last-flavor-comes-first")
+def taint_is_tolerated(world: World) -> None:
+    """Pods that tolerate every taint get the first flavor, whose nodes have one."""
+    taint = {"key": "spot", "value": "true", "effect": "NoSchedule"}
+    flavor(world, "f0", nodeTaints=[taint])
+    queue(world, flavors=("f0", "f1"))
+    tolerations = [{"key": "", "operator": "Exists"}]
+    its = QueuedJob.of(world, "its", RUNS, tolerations=tolerations)
+    world.until(its.is_finished())
 
 
 @scenario(
