@@ -129,7 +129,7 @@ def app_wrapper_is_never_ready(world: World) -> None:
     world.until(first.was_requeued(2))
     world.until(second.is_finished())
     first.delete()
-    second.delete()  # Else a run ends with its TTL of days, in which a program's watches begin anew.
+    second.delete()  # Else a run lasts until its TTL has passed, which is days.
     world.wait(30 * SECOND)
 
 
