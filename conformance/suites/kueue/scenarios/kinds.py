@@ -229,11 +229,14 @@ def job_of_a_selected_namespace_names_no_queue(world: World) -> None:
 
 @scenario(arms=["KQ-060"], kills="parts-wait-themselves", roles=("kueue", "jobset"))
 def parts_name_a_queue(world: World) -> None:
-    """The Jobs of a JobSet that waits in a queue run with it, though they name a queue, too."""
+    """The Jobs and pods of a JobSet that waits in a queue run with it, though they name a queue,
+    too."""
     queue(world)
     made = job_set("a")
     (workers,) = made["spec"]["replicatedJobs"]
-    labelled = with_path(workers, "template.metadata.labels", {QUEUE_LABEL: MAIN})
+    labels = {QUEUE_LABEL: MAIN}
+    labelled = with_path(workers, "template.metadata.labels", labels)
+    labelled = with_path(labelled, "template.spec.template.metadata.labels", labels)
     its = QueuedJobSet.submit(world, with_path(made, "spec.replicatedJobs", [labelled]), "run 1m")
     world.until(its.is_finished())
 
