@@ -111,6 +111,8 @@ def app_wrapper_is_reset(world: World) -> None:
     world.until(its.is_ready())
     world.inject(KillPod(pod=pod, exit_code=0))
     world.until(waits.is_finished())
+    for each in (its, waits):
+        each.delete()  # Else a run lasts until their TTL has passed, which is days.
 
 
 @scenario(
@@ -129,7 +131,7 @@ def app_wrapper_is_never_ready(world: World) -> None:
     world.until(first.was_requeued(2))
     world.until(second.is_finished())
     first.delete()
-    second.delete()  # Else a run lasts until its TTL has passed, which is days.
+    second.delete()  # As above.
     world.wait(30 * SECOND)
 
 
