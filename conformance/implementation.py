@@ -366,6 +366,11 @@ def with_role(
     `find` returns the implementation of a name and a role. Raises UnknownImplementationError unless
     the text names implementations of these roles.
     """
+    if not roles:
+        raise UnknownImplementationError(
+            f"{spelled}: no scenario of the selection is left; profiles name those that they leave "
+            "out, each with the reason"
+        )
     for role in named_roles(spelled):
         if role not in roles:
             raise UnknownImplementationError(
