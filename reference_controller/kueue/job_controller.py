@@ -230,10 +230,12 @@ class _Pass:
         return self._took(stored)
 
     def _reshape(self, workload: Workload) -> Generator[Request, Any, None]:
-        """Follow a job that was changed. Quota that was reserved is for what it was."""
+        """Follow a job that was changed. Quota that was reserved is for what it was, and goes when
+        the job has stopped."""
         yield from self._stop()
         if workload.has_quota:
-            yield from self._leave(workload)
+            if not self.integration.is_active(self.job):
+                yield from self._leave(workload)
             return
         if self.integration.is_placed(self.job):
             yield from self._restore(workload)
