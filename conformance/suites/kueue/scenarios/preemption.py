@@ -26,11 +26,12 @@ def a_higher_one_preempts(world: World) -> None:
     QueuedJob.of(world, "low", LONG, priority=low)
     same = QueuedJob.of(world, "same", LONG, priority=high)
     world.until(same.is_ready())
-    first = QueuedJob.of(world, "first", "run 2m", priority=high)
+    world.wait(10 * SECOND)  # A slow machine has seen by then what the queue says.
+    first = QueuedJob.of(world, "first", "run 30s", priority=high)
     world.until(first.is_ready())
-    second = QueuedJob.of(world, "second", RUNS, priority=high)
+    second = QueuedJob.of(world, "second", "run 20s", priority=high)
     world.until(second.is_finished())
-    world.wait(MINUTE)
+    world.wait(20 * SECOND)
 
 
 @scenario(
