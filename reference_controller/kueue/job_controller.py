@@ -234,7 +234,9 @@ class _Pass:
         the job has stopped."""
         yield from self._stop()
         if workload.has_quota:
-            if not self.integration.is_active(self.job):
+            # Where quota is not held for pods that stop, it goes once they do.
+            holds = self.office.config.holds_until_terminal
+            if holds or not self.integration.is_active(self.job):
                 yield from self._leave(workload)
             return
         if self.integration.is_placed(self.job):

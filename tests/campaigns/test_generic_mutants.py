@@ -14,8 +14,8 @@ from conformance.mutating.executed import by_whom
 from conformance.mutating.mutants import SourceMutant, Sources, UnknownMutantError
 from conformance.running.generic_mutants import EQUIVALENT, GenericResult, run_generic
 from conformance.running.run_options import RunOptions
+from reference_controller import programs
 from reference_controller.appwrapper.decision_code import DECISION_CODE
-from reference_controller.jobset.decision_code import DECISION_CODE as JOB_SET_DECISION_CODE
 
 pytestmark = pytest.mark.slow
 
@@ -130,7 +130,7 @@ def test_a_mutant_that_cannot_be_loaded_does_not_run(results: dict[str, GenericR
 
 
 def test_each_mutant_that_is_argued_to_be_equivalent_is_one_of_the_code_as_it_stands() -> None:
-    decided = (DECISION_CODE, JOB_SET_DECISION_CODE)
+    decided = [programs.load(role).decision_code for role in programs.names()]
     sources = Sources(
         {name for each in decided for name in each.modules},
         {name for each in decided for name in each.told},

@@ -71,7 +71,7 @@ class Operator:
                 )
             known = 200 if place is Place.BEFORE_COMMIT else code
             self.injector.observe(Happening(place, actor, verb, "Pod", "t", "p", code=known))
-            if self.ground.processes.states["operator"] == "down":
+            if self.ground.processes.states["operator"] != "running":
                 return place
         return None
 

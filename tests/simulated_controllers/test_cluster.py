@@ -59,7 +59,7 @@ def test_changes_of_processes_are_recorded() -> None:
     lab.processes.kill("job-controller", restart_after_us=5 * SECOND)
     lab.processes.pause("scheduler")
     lab.processes.pause("scheduler")
-    assert lab.processes.state("job-controller") == "down"
+    assert lab.processes.state("job-controller") == "restarting"
     assert lab.processes.state("scheduler") == "paused"
     lab.run(10)
     lab.processes.resume("scheduler")
