@@ -105,6 +105,13 @@ class Books:
             self._places[key] = workload.queue, place
             self._waiting_uids[workload.uid] = key
 
+    def take_answer(self, workload: Workload) -> None:
+        """Take in what a request was answered with, unless the Workload has gone meanwhile: the
+        watch may have said so before."""
+        known = self._known.get(workload.key)
+        if known is not None and known.uid == workload.uid:
+            self.take(workload)
+
     def drop(self, key: Key) -> None:
         """Forget a Workload."""
         self._drop(key, frees=True)

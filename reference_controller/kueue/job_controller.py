@@ -180,7 +180,7 @@ class _Pass:
         made = new_workload(self.integration, self.job, pod_sets, priority)
         workload = self.office.rules.companion(made)
         stored: Object = yield Create(WORKLOAD, workload, self.key.namespace, name_of(workload))
-        self._took(stored)
+        self.office.books.take(Workload(stored))
         return None
 
     def _follow(self, workload: Workload) -> Reconcile:
@@ -234,9 +234,7 @@ class _Pass:
         the job has stopped."""
         yield from self._stop()
         if workload.has_quota:
-            # Where quota is not held for pods that stop, it goes once they do.
-            holds = self.office.config.holds_until_terminal
-            if holds or not self.integration.is_active(self.job):
+            if not self.integration.is_active(self.job):
                 yield from self._leave(workload)
             return
         if self.integration.is_placed(self.job):
@@ -275,7 +273,7 @@ class _Pass:
 
     def _took(self, stored: Object) -> Workload:
         workload = Workload(stored)
-        self.office.books.take(workload)
+        self.office.books.take_answer(workload)
         return workload
 
     def _start(self, workload: Workload) -> Generator[Request, Any, None]:

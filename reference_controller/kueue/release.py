@@ -64,7 +64,7 @@ def leave(
         if stored.get("kind") != WORKLOAD.kind:
             return
         workload = Workload(stored)
-        office.books.take(workload)
+        office.books.take_answer(workload)
     holds = office.config.holds_until_terminal
     if is_orphaned and holds and (yield from _is_stopping(workload)):
         is_orphaned = False
@@ -96,4 +96,4 @@ def forget(workload: Workload, office: Office) -> Generator[Request, Any, None]:
         }
     }
     stored: Object = yield Patch(WORKLOAD, *workload.key, body)
-    office.books.take(Workload(stored))
+    office.books.take_answer(Workload(stored))

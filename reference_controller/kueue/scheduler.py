@@ -247,7 +247,7 @@ class _Run:
         for key in tuple(self.books.in_doubt):
             found = yield from read(WORKLOAD, key.namespace, key.name, live=True)
             if found is not None:
-                self.books.take(Workload(found))
+                self.books.take_answer(Workload(found))
             del self.books.in_doubt[key]
 
     def _shut(self, queue: Key, why: str) -> Generator[Request, Any, None]:
@@ -441,7 +441,7 @@ class _Run:
         written = {**workload.object, "status": status}
         stored: Object = yield Update(WORKLOAD, written, subresource="status")
         after = Workload(stored)
-        self.books.take(after)
+        self.books.take_answer(after)
         self.office.metrics.count_write(workload, after)
 
 

@@ -101,3 +101,13 @@ def test_one_written_to_while_set_aside_stays_there() -> None:
     assert books.head((_MAIN,), set()) is None
     books.take(workload("a", priority=1, version=3))
     assert books.head((_MAIN,), set()) is not None
+
+
+def test_an_answer_that_comes_after_the_end_of_its_workload_brings_nothing_back() -> None:
+    books, seen = _books("Eviction"), workload("w")
+    books.take(seen)
+    books.take_answer(seen)
+    assert _drained(books) == [seen.uid]
+    books.drop(seen.key)
+    books.take_answer(seen)
+    assert _drained(books) == []
