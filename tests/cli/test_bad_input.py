@@ -305,15 +305,6 @@ BAD_ARGUMENTS = {
         ["run", "--implementation", "quota-released-on-faild"],
         "did you mean mutant:quota-released-on-failed? Use ",
     ),
-    "released controllers that have none of the features": (
-        [
-            "run",
-            "slack-changes",
-            "--implementation",
-            "appwrapper=appwrapper-v1.2.0,kueue=reference",
-        ],
-        "no scenario of the selection is left; profiles name those that they leave out",
-    ),
     "a seed that is text": (["run", "--seed", "x"], "--seed"),
     "a seed below zero": (["run", "--seed", "-1"], "--seed"),
     "a seed that no plan can hold": (

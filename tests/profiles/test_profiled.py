@@ -15,9 +15,9 @@ from msgspec import structs
 from conformance import claims
 from conformance.history import History
 from conformance.history.timing import Timing
-from conformance.implementation import UnknownImplementationError
+from conformance.implementation import UnknownImplementationError, with_role
 from conformance.norm.verdict import Outcome
-from conformance.profiles.choosing import left_out, profiles_named, under_test
+from conformance.profiles.choosing import left_out, profiles_named, simulated, under_test
 from conformance.profiles.configuration import configuration
 from conformance.profiles.placeholders import PLACEHOLDERS
 from conformance.profiles.profile import Configuration, Lack
@@ -290,6 +290,11 @@ def test_a_program_that_is_not_built_is_told_with_the_command_that_builds_it(
     assert isinstance(released, Profiled)
     with pytest.raises(ProgramMissingError, match=r"assay profile build appwrapper-v1\.1\.2"):
         program_of(released.profile, released.path)
+
+
+def test_a_selection_of_which_profiles_leave_nothing_is_refused() -> None:
+    with pytest.raises(UnknownImplementationError, match="no scenario of the selection is left"):
+        with_role("appwrapper=appwrapper-v1.2.0,kueue=reference", (), simulated)
 
 
 def test_a_misspelled_profile_is_told_with_the_one_that_is_near() -> None:

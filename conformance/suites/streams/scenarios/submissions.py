@@ -93,10 +93,7 @@ def foreign_objects_bear_its_name(world: World) -> None:
 @scenario(arms=["ST-022"], kills="stale-content-is-fine")
 def config_map_is_stale(world: World) -> None:
     """A pod waits until its ConfigMap has what it is to run."""
-    with _launched_late(world) as its:
-        last = its.part(CONFIG_MAP)
-        world.inject(EditObject("ConfigMap", name_of(last), _content("stale")))
-        world.wait(20 * SECOND)
+    its, last = _with_stale_content(world)
     world.inject(EditObject("ConfigMap", name_of(last), _content(annotations_of(last)[CONTENT_ID])))
     world.until(its.is_submitted())
 
@@ -126,10 +123,7 @@ _RACE = "its user takes a name in the moment in which that is free"
 @scenario(arms=["ST-023", "ST-051"], kills="pods-need-no-config", only_simulated=_RACE)
 def config_map_is_lost_before_its_pod(world: World) -> None:
     """A pod waits for its ConfigMap, which is stale before another client takes its name."""
-    with _launched_late(world) as its:
-        last = its.part(CONFIG_MAP)
-        world.inject(EditObject("ConfigMap", name_of(last), _content("stale")))
-        world.wait(20 * SECOND)
+    its, last = _with_stale_content(world)
     _take(world, CONFIG_MAP, name_of(last))
     world.wait(30 * SECOND)
     world.inject(DeleteObject("ConfigMap", name_of(last)))
@@ -139,10 +133,7 @@ def config_map_is_lost_before_its_pod(world: World) -> None:
 @scenario(arms=["ST-050", "ST-051"], kills="pods-need-no-host-pools", only_simulated=_RACE)
 def host_pool_is_lost_before_a_pod(world: World) -> None:
     """A pod waits for a HostPool, whose name another client has taken."""
-    with _launched_late(world) as its:
-        last = its.part(CONFIG_MAP)
-        world.inject(EditObject("ConfigMap", name_of(last), _content("stale")))
-        world.wait(20 * SECOND)
+    its, last = _with_stale_content(world)
     _take(world, HOST_POOL, "a-0")
     world.wait(10 * SECOND)
     world.inject(EditObject("ConfigMap", name_of(last), _content(annotations_of(last)[CONTENT_ID])))
@@ -158,6 +149,15 @@ def _launched_late(world: World) -> Iterator[StreamsJob]:
         its = StreamsJob.of(world)
         world.until(its.has(PROCESSING_ELEMENT, 5))
         yield its
+
+
+def _with_stale_content(world: World) -> tuple[StreamsJob, Object]:
+    """A Job whose last pod waits, since its ConfigMap is not that of its launch."""
+    with _launched_late(world) as its:
+        last = its.part(CONFIG_MAP)
+        world.inject(EditObject("ConfigMap", name_of(last), _content("stale")))
+        world.wait(20 * SECOND)
+    return its, last
 
 
 def _take(world: World, kind: Kind, name: str) -> None:
