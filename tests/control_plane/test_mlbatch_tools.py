@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from fixtures.control_plane import ControlPlane, crds
+from fixtures.control_plane.waiting import wait_until
 from mlbatch_tools.cluster_checker.finding import Condition
 from mlbatch_tools.cluster_checker.live import LiveCluster
 from mlbatch_tools.cluster_checker.report import report
@@ -65,6 +66,12 @@ class Reviews:
         groups = (f"{TEAM}-edit-group",)
         made = [*shared(slack_gpus=8), *team(TEAM, Quota.for_gpus(8), groups, ())]
         self._paths = [self._created(each) for each in made]
+        # The authorizer follows roles and bindings by watches: it knows them a little later.
+        wait_until(
+            lambda: self.may(MEMBER, "create", *ALLOWED[0]),
+            "the team's rights hold",
+            limit_seconds=30,
+        )
 
     def _created(self, obj: dict[str, Any]) -> str:
         place = kind_of(obj).path(obj["metadata"].get("namespace", ""))
