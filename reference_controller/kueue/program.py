@@ -43,12 +43,18 @@ from reference_controller.runtime.admission_review import Asking, Webhook, Webho
 from reference_controller.runtime.controller import Controller
 from vocabulary.kinds import DEPLOYMENT, POD, STATEFUL_SET
 
-JOBS: Final = (BatchJob(), JobSet(), AppWrapper(), PyTorchJob(), RayCluster(), RayJob())
+
+def _jobs(
+    rules: Rules,
+) -> tuple[BatchJob | JobSet | AppWrapper | PyTorchJob | RayCluster | RayJob, ...]:
+    """The kinds that are one object."""
+    kinds = AppWrapper(), PyTorchJob(), RayCluster(), RayJob()
+    return (BatchJob(rules), JobSet(rules), *kinds)
 
 
 def _controllers(config: KueueConfig, rules: Rules) -> tuple[Controller, ...]:
     books = Books(rules.waits, partial(rules.rank, requeuing=config.requeuing), rules.held)
-    integrations: tuple[Integration, ...] = (*JOBS, SinglePod(), PodGroup(rules))
+    integrations: tuple[Integration, ...] = (*_jobs(rules), SinglePod(), PodGroup(rules))
     office = Office(integrations, config, rules, books, Metrics(books))
     jobs = (JobController(each, office) for each in integrations)
     queues = ClusterQueueController(office), LocalQueueController(office), FlavorController(office)
@@ -56,7 +62,8 @@ def _controllers(config: KueueConfig, rules: Rules) -> tuple[Controller, ...]:
 
 
 def _webhooks(config: KueueConfig, rules: Rules, asking: Asking) -> Webhooks:
-    jobs = [each.kind for each in JOBS]
+    suspended = _jobs(rules)
+    jobs = [each.kind for each in suspended]
 
     def is_managed(namespace: str) -> bool:
         known = {"kubernetes.io/metadata.name": namespace}
@@ -69,7 +76,7 @@ def _webhooks(config: KueueConfig, rules: Rules, asking: Asking) -> Webhooks:
             partial(suspend, job=each, is_managed=is_managed, kinds=jobs, rules=rules),
             partial(keep_queue, job=each),
         )
-        for each in JOBS
+        for each in suspended
     }
     return {
         **suspending,

@@ -23,7 +23,7 @@ def _next(evicted: str, *, active: bool) -> Next:
     }
     found = with_path(workload("w", conditions=conditions).object, "spec.active", active)
     stored = Workload(with_path(found, "status.requeueState", _COUNTED))
-    return next_status(Seen(stored, BatchJob(), {"spec": {}}, {}, 7), KueueConfig(), Rules())
+    return next_status(Seen(stored, BatchJob(Rules()), {"spec": {}}, {}, 7), KueueConfig(), Rules())
 
 
 def test_one_that_is_preempted_at_its_limit_is_still_deactivated() -> None:

@@ -272,6 +272,7 @@ def job(
     name: str,
     queue: str = MAIN,
     pods: int = 1,
+    parallelism: int = 0,
     requests: Mapping[str, str] | None = None,
     priority: str = "",
     cpu: int = 1,
@@ -279,14 +280,15 @@ def job(
     limits: Mapping[str, str] | None = None,
     **pod: Any,
 ) -> Object:
-    """A Job of a queue; `priority` is a WorkloadPriorityClass, `pod` are fields of its pods."""
+    """A Job of a queue, all pods of which run at once unless `parallelism` is given; `priority` is
+    a WorkloadPriorityClass, `pod` are fields of its pods."""
     resources = {"requests": dict(requests or {"cpu": str(cpu)})}
     if limits:
         resources["limits"] = dict(limits)
     container = {"name": "main", "image": "registry.k8s.io/pause:3.10", "resources": resources}
     spec = {
         "suspend": True,
-        "parallelism": pods,
+        "parallelism": parallelism or pods,
         "completions": pods,
         "backoffLimit": 0,
         "template": {"spec": {"restartPolicy": "Never", "containers": [container], **pod}},

@@ -13,6 +13,7 @@ from reference_controller.kueue.integrations.templates import (
     placed,
     placement_patch,
 )
+from reference_controller.kueue.rules import Rules
 from vocabulary.kinds import JOB
 from vocabulary.objects import Object, condition, condition_status, get_path
 
@@ -21,6 +22,9 @@ _POD_SET: Final = "main"
 
 class BatchJob(SuspendedKind):
     """Each Job has one pod set."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
 
     framework: Final = "batch/job"
     kind = JOB
@@ -33,21 +37,25 @@ class BatchJob(SuspendedKind):
 
     def pod_sets(self, job: Object) -> tuple[Object, ...]:
         template = bare(job["spec"]["template"])
-        return ({"name": _POD_SET, "count": pods_of(job["spec"]), "template": template},)
+        return (
+            {"name": _POD_SET, "count": pods_of(job["spec"], self._rules), "template": template},
+        )
 
     def end(self, job: Object) -> End | None:
         return ended(job, success="Complete", failure="Failed")
 
     def are_pods_ready(self, job: Object) -> bool:
         ready = int(get_path(job, "status.ready", 0))
-        return ready + int(get_path(job, "status.succeeded", 0)) >= pods_of(job["spec"])
+        return ready + int(get_path(job, "status.succeeded", 0)) >= pods_of(
+            job["spec"], self._rules
+        )
 
     def done(self, job: Object) -> Mapping[str, int]:
         completions = job["spec"].get("completions")
         if completions is None:
             return {}
         left = int(completions) - int(get_path(job, "status.succeeded", 0))
-        return {_POD_SET: pods_of(job["spec"]) - left}
+        return {_POD_SET: pods_of(job["spec"], self._rules) - left}
 
     def _started(
         self, job: Object, pod_sets: Sequence[Object], infos: Sequence[PodSetInfo]
@@ -77,8 +85,9 @@ def ended(job: Object, *, success: str, failure: str) -> End | None:
     return None
 
 
-def pods_of(spec: Object) -> int:
-    """How many pods of a Job run side by side at most."""
-    parallelism = int(spec.get("parallelism", 1))
+def pods_of(spec: Object, rules: Rules) -> int:
+    """How many pods a Job of such a spec runs at once."""
     completions = spec.get("completions")
-    return parallelism if completions is None else min(parallelism, int(completions))
+    return rules.at_once(
+        int(spec.get("parallelism", 1)), None if completions is None else int(completions)
+    )

@@ -16,11 +16,15 @@ from reference_controller.kueue.integrations.templates import (
     with_placement_of,
 )
 from reference_controller.kueue.names import JOB_SET
+from reference_controller.kueue.rules import Rules
 from vocabulary.objects import Object, condition_status, get_path, meta, with_path
 
 
 class JobSet(SuspendedKind):
     """Its counts are of Jobs."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
 
     framework: Final = JOB_SET_FRAMEWORK
     kind = JOB_SET
@@ -37,7 +41,7 @@ class JobSet(SuspendedKind):
         return tuple(
             {
                 "name": each["name"],
-                "count": _replicas(each) * pods_of(each["template"]["spec"]),
+                "count": _replicas(each) * pods_of(each["template"]["spec"], self._rules),
                 "template": bare(each["template"]["spec"]["template"]),
             }
             for each in _replicated(job)
@@ -57,7 +61,7 @@ class JobSet(SuspendedKind):
     def done(self, job: Object) -> Mapping[str, int]:
         counts = _counts(job)
         return {
-            each["name"]: pods_of(each["template"]["spec"])
+            each["name"]: pods_of(each["template"]["spec"], self._rules)
             * int(counts.get(each["name"], {}).get("succeeded", 0))
             for each in _replicated(job)
         }

@@ -8,6 +8,11 @@ from reference_controller.kueue.mutants.registry import MUTANTS
 from reference_controller.kueue.rules import Rules
 
 
+@MUTANTS.mutant(Rules.at_once, "It asks for pods that a Job never runs.", "KQ-056")
+def completions_do_not_count(self: Rules, parallelism: int, completions: int | None) -> int:
+    return parallelism
+
+
 @MUTANTS.mutant(Rules.reclaimable, "It gives the quota of pods away that run.", "KQ-065")
 def running_pods_are_reclaimed(
     self: Rules, count: int, done: int, pods_left: int, before: int

@@ -6,6 +6,10 @@ from __future__ import annotations
 class PodRules:
     """Groups of pods."""
 
+    def at_once(self, parallelism: int, completions: int | None) -> int:
+        """How many pods of a Job run side by side at most."""
+        return parallelism if completions is None else min(parallelism, completions)
+
     def is_gated(self, has_queue: bool, is_part: bool) -> bool:
         """True if a pod waits behind the gate: it names a queue, and no job answers for it."""
         return has_queue and not is_part

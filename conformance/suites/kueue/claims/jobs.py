@@ -1,4 +1,4 @@
-"""KQ-049, 060 to 067: what stands for itself, and pods that wait behind a gate."""
+"""KQ-049, 056, 060 to 067: what stands for itself, and pods that wait behind a gate."""
 
 from __future__ import annotations
 
@@ -15,6 +15,24 @@ from conformance.suites.kueue.view.job import JobRun
 from vocabulary.history import Write
 from vocabulary.kinds import JOB, POD, STATEFUL_SET
 from vocabulary.objects import Object, controller_of, get_path, labels_of
+
+
+@claim("KQ-056", api("count", 1), level=Level.DERIVED, armed_by="Workload of a Job or JobSet")
+def no_other_pods_are_counted(run: WorkloadRun) -> Obligations:
+    """A Workload MUST count the pods that its job runs at the same time: of a Job not more than
+    complete it."""
+    created = run.snapshots[0]
+    wanted = frozenset() if run.job is None else run.job.pods_at_once(created.n)
+    if not wanted:
+        return
+    count = sum(int(each.get("count", 1)) for each in created.pod_sets)
+    if count in wanted:
+        yield met(created)
+    else:
+        yield violated(
+            created,
+            f"{when(created)}: {run} counts {count} pods; {run.job} runs {min(wanted)} at once.",
+        )
 
 
 @claim("KQ-060", api("queue-name", 1), level=Level.DERIVED, armed_by="Workload")

@@ -183,6 +183,19 @@ def last_pod_of_a_job_runs(world: World) -> None:
     world.until(first.is_finished())
 
 
+@scenario(
+    arms=["KQ-056"],
+    kills="completions-do-not-count",
+    roles=("kueue", "jobset"),
+    cases={"job": QueuedJob, "job-set": QueuedJobSet},
+)
+def job_has_fewer_completions(world: World, kind: type[QueuedJob | QueuedJobSet]) -> None:
+    """A Job that may run five pods at once and is complete with two fits where two do."""
+    queue(world, quota={"cpu": "2"})
+    its = kind.of(world, "a", "run 1m", pods=2, parallelism=5)
+    world.until(its.is_finished())
+
+
 @scenario(arms=["KQ-065"], kills="running-pods-are-reclaimed", config=requeues())
 def pod_of_a_job_is_replaced(world: World) -> None:
     """A pod that is replaced while it stops counts as long as it runs."""

@@ -12,10 +12,11 @@ from conformance.suites.kueue.api import (
     FRAMEWORKS,
     GROUP_NAME,
     GROUP_SERVING,
+    JOB_SET,
     QUEUE_LABEL,
 )
 from vocabulary.history import Write
-from vocabulary.kinds import POD, RAY_CLUSTER, RAY_JOB, STATEFUL_SET
+from vocabulary.kinds import JOB, POD, RAY_CLUSTER, RAY_JOB, STATEFUL_SET
 from vocabulary.objects import (
     Object,
     annotations_of,
@@ -48,6 +49,16 @@ class JobRun:
         for root in self.roots:
             found.update({each.uid: each for each in self._history.descendants(root.uid)})
         return tuple(track for track in found.values() if track.kind == str(POD))
+
+    def pods_at_once(self, n: int) -> frozenset[int]:
+        """How many pods it runs side by side at most, by its versions up to position n; empty for
+        kinds of which its spec alone does not say so."""
+        found = (
+            _pods_at_once(each.kind, each.object or {})
+            for each in self.track.versions
+            if each.n <= n
+        )
+        return frozenset(count for count in found if count is not None)
 
     @cached_property
     def bindings(self) -> tuple[Moment, ...]:
@@ -207,6 +218,20 @@ def says_inactive(kind: str, job: Object) -> bool:
     counts += [each.get("active", 0) for each in statuses.values()]
     counts += [each.get("active", 0) for each in get_path(job, "status.replicatedJobsStatus") or ()]
     return is_suspended(job) and not any(counts)
+
+
+def _pods_at_once(kind: str, job: Object) -> int | None:
+    if kind == str(JOB):
+        completions = job["spec"].get("completions")
+        parallelism = int(job["spec"].get("parallelism", 1))
+        return parallelism if completions is None else min(parallelism, int(completions))
+    if kind == str(JOB_SET):
+        jobs = [
+            (int(each.get("replicas", 1)), each["template"])
+            for each in job["spec"].get("replicatedJobs") or ()
+        ]
+        return sum(count * (_pods_at_once(str(JOB), each) or 0) for count, each in jobs)
+    return None
 
 
 def _has_succeeded(job: Object | None) -> bool:
