@@ -40,8 +40,8 @@ def reason_not_run(
         return ""
     if scenario.needs_users:
         return "needs users of several kinds, and a kubeconfig is of one"
-    if scenario.namespaces:
-        return "needs several namespaces, and an operator in the cluster is given one"
+    if scenario.namespaces and not undertaking.operator_images.keys().isdisjoint(scenario.roles):
+        return "needs several namespaces, and an operator that is deployed for a run is given one"
     if scenario.alone and cluster == "existing":
         return "stops a node or a controller of Kubernetes, on which others depend here"
     there_are = len(undertaking.nodes.usable)

@@ -28,7 +28,7 @@ def test_a_deletion_that_a_list_finds_out_comes_after_all_that_was_committed_bef
         (8, "MODIFIED"),
         (9, "DELETED"),
     ]
-    assert recorder.was_interrupted("run-0", 0)
+    assert recorder.was_interrupted(["run-0"], 0)
 
 
 @pytest.mark.parametrize("rv", [3, 5], ids=["created", "patched"])

@@ -108,3 +108,12 @@ def test_operators_whose_webhooks_see_each_others_objects_run_there_together(
     queues = (e for e in entries if isinstance(e, Write) and e.kind.startswith("ClusterQueue."))
     assert {e.event for e in queues} >= {"ADDED", "MODIFIED"}
     assert standing(plane) == before
+
+
+def test_a_run_may_have_further_namespaces(plane: ControlPlane, tmp_path: Path) -> None:
+    before = standing(plane)
+    log = str(plane.audit_log)
+    scenario = "kueue/queues/namespace-is-not-selected"
+    run(plane.kubeconfig(), scenario, "--yes", "--audit-log", log, "--out", str(tmp_path))
+    assert outcomes(read_report(tmp_path / "report.yaml"))["KQ-046"] is Outcome.PASSED
+    assert standing(plane) == before

@@ -37,6 +37,7 @@ FEDERATED = SCENARIOS["appwrapper/injection/users-of-identity-providers-are-writ
 TWICE = SCENARIOS["appwrapper/operator-faults/two-operators-without-election"]
 ELECTING = SCENARIOS["appwrapper/operator-faults/leader-is-killed"]
 BROKEN_CONNECTION = SCENARIOS["appwrapper/operator-faults/suspended-blindly"]
+SEVERAL = SCENARIOS["kueue/queues/namespace-is-not-selected"]
 ORDINARY = SCENARIOS["appwrapper/retry/one-failure-is-retried"]
 
 
@@ -59,6 +60,13 @@ def test_one_role_may_be_deployed_while_another_is_a_process() -> None:
     deployed = replace(found_there(9), operator_images={"appwrapper": "i:1"})
     assert reason_not_run(BROKEN_CONNECTION, "existing", beside) == ""
     assert reason_not_run(BROKEN_CONNECTION, "existing", deployed) == CONNECTION
+
+
+def test_only_an_operator_that_is_deployed_for_a_run_is_given_one_namespace() -> None:
+    beside = replace(found_there(9), operator_images={"appwrapper": "i:1"})
+    deployed = replace(found_there(9), operator_images={"kueue": "i:1"})
+    assert reason_not_run(SEVERAL, "existing", beside) == ""
+    assert reason_not_run(SEVERAL, "existing", deployed).startswith("needs several namespaces")
 
 
 def test_a_scenario_that_stops_what_others_need_runs_on_clusters_of_ones_own_alone() -> None:

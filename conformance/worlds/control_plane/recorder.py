@@ -151,10 +151,10 @@ class Recorder:
         for namespace in tuple(self._informers):
             self.unfollow(namespace)
 
-    def was_interrupted(self, namespace: str, since_us: Micros) -> bool:
-        """True if a watch of the namespace, or of all, may have missed what was in between."""
+    def was_interrupted(self, scopes: Iterable[str], since_us: Micros) -> bool:
+        """True if a watch of one of these, or of all, may have missed what was in between."""
         with self.changed:
-            return any(self._listed_again.get(each, 0) >= since_us for each in ("", namespace))
+            return any(self._listed_again.get(each, 0) >= since_us for each in ("", *scopes))
 
     @property
     def is_watching(self) -> bool:

@@ -157,9 +157,9 @@ class Session(ABC):
     def new_namespace(self) -> str:
         """A namespace of its own for one run; created."""
 
+    @abstractmethod
     def add_namespace(self, run: str, name: str) -> str:
         """A further namespace of a run, named after its first one; created."""
-        raise NotImplementedError(f"{type(self).__name__} has one namespace per run")
 
     @abstractmethod
     def take_nodes(self, namespace: str, scenario: Scenario) -> dict[str, str]:
@@ -214,7 +214,8 @@ class Session(ABC):
 
     def capabilities(self, namespace: str, began_us: Micros) -> Capabilities:
         """The capabilities of a history of a run that began in that namespace at that time."""
-        is_gapless = not self.recorder.was_interrupted(namespace, began_us)
+        scopes = self.recorder.scopes(namespace)
+        is_gapless = not self.recorder.was_interrupted(scopes, began_us)
         if self.recorder.hears_requests:
             return Capabilities() if is_gapless else Capabilities(versions=False)
         return Capabilities(

@@ -108,8 +108,8 @@ class ExistingSession(Session):
         self._extra_crds = tuple(extra_crds)
         self._nodes: dict[str, dict[str, int]] = {}
         """By the namespace of a run, its nodes, and the revision from which on they are its own."""
-        self._standing: dict[str, None] = {}
-        """The namespaces of runs that have not been cleaned up after."""
+        self._standing: dict[str, list[str]] = {}
+        """By the first namespace of each run that has not been cleaned up after: all of them."""
         self._ends_at = time.monotonic() + undertaking.limits.time_us / SECOND
 
     def _open(self, begun: ExitStack) -> None:
@@ -122,7 +122,7 @@ class ExistingSession(Session):
         for connection in self.connections.values():
             begun.callback(connection.close)
         begun.callback(self._clean, self.name)
-        self._create_namespace(self.name)
+        self._create_namespace(self.name, self.name)
         definitions.install(
             self.connections["harness"], self._undertaking.to_install, run_label=self.name
         )
@@ -156,12 +156,22 @@ class ExistingSession(Session):
 
     def new_namespace(self) -> str:
         name = f"{self.name}-{self._next_number()}"
-        self._standing[name] = None
-        self._create_namespace(name)
+        self._standing[name] = []
+        self._prepare(name, name)
+        return name
+
+    def add_namespace(self, run: str, name: str) -> str:
+        added = f"{run}-{name}"
+        self._prepare(added, run)
+        return added
+
+    def _prepare(self, name: str, run: str) -> None:
+        """Make a namespace in which that run can begin."""
+        self._standing[run].append(name)
+        self._create_namespace(name, run)
         self._limit(name)
         self._await_prepared(name)
         self.recorder.follow(name)
-        return name
 
     def take_nodes(self, namespace: str, scenario: Scenario) -> dict[str, str]:
         devices = {"nvidia.com/gpu": str(scenario.gpus)} if scenario.gpus else {}
@@ -182,7 +192,8 @@ class ExistingSession(Session):
         return msgspec.structs.replace(request, body=noting(request.body, node))
 
     def end_run(self, namespace: str) -> None:
-        self.recorder.unfollow(namespace)
+        for each in self._standing[namespace]:
+            self.recorder.unfollow(each)
         cleaning = self._cleaners.submit(self._clean_run, namespace)
         cleaning.add_done_callback(partial(self._note_cleaning, namespace))
         if self._installed:
@@ -237,9 +248,9 @@ class ExistingSession(Session):
         """Return when the cluster's controllers know the definitions that were just installed."""
         time.sleep(NOTICED_SECONDS)
 
-    def _create_namespace(self, name: str) -> None:
+    def _create_namespace(self, name: str, run: str) -> None:
         harness = self.connections["harness"]
-        metadata = {"name": name, "labels": {RUN_LABEL: name, ENFORCE: CONFINING[0]}}
+        metadata = {"name": name, "labels": {RUN_LABEL: run, ENFORCE: CONFINING[0]}}
         harness.handle(create({"apiVersion": "v1", "kind": NAMESPACE.kind, "metadata": metadata}))
 
     def _limit(self, namespace: str) -> None:

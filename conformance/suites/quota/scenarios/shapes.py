@@ -119,10 +119,11 @@ def part_waits_itself(world: World) -> None:
     (component,) = made["spec"]["components"]
     part = with_path(component["template"], "metadata.labels", {QUEUE_LABEL: MAIN})
     made = with_path(made, "spec.components", [{**component, "template": part}])
-    QueuedAppWrapper.submit(world, made, BEHAVES)
+    its = QueuedAppWrapper.submit(world, made, BEHAVES)
     world.wait(30 * SECOND)
     world.until(first.is_finished())
     world.wait(90 * SECOND)
+    its.delete()
 
 
 @scenario(arms=["QL-001"], kills="names-are-enough", roles=("kueue", "jobset"), alone=True)
