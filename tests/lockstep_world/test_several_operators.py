@@ -4,10 +4,12 @@ on, and none of them notices anything of another's time."""
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
 
+from conformance.worlds.lockstep.program_process import ProgramProcess
 from tests.lockstep_world.lockstep_run import NAME, LockstepRun, defined_by, lockstep_run
 from tests.lockstep_world.test_lockstep_world import REACTION
 from vocabulary.clock import HOUR, SECOND
@@ -138,3 +140,20 @@ def test_when_all_are_away_time_goes_on(operator: Path, how: str) -> None:
     least = 3610 if how == "pause" else 3640
     for (after,) in told:
         assert least < after < least + REACTION
+
+
+def test_a_program_that_listens_before_it_is_asked_is_ready_at_the_same_time(
+    operator: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = ProgramProcess.start
+
+    def slowly(process: ProgramProcess) -> None:
+        start(process)
+        time.sleep(0.5)
+
+    ready = []
+    for _ in range(2):
+        with lockstep_run(operator, names=(NAME, f"{NAME}/1")) as run:
+            ready.append(run.cluster.loop.now_us)
+        monkeypatch.setattr(ProgramProcess, "start", slowly)
+    assert ready[0] == ready[1]

@@ -149,7 +149,8 @@ class ProgramHost:
                 )
             if not process.running:
                 return f"{process.name} ended before it was ready"
-            probe.ask()
+            if not process.starts_now:  # else it listens already, or does not, as chance has it
+                probe.ask()
             run_for(LOOK_EVERY_US)
         return ""
 

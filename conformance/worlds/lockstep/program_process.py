@@ -81,6 +81,7 @@ class ProgramProcess:
         self._pacing = pacing
         self._loop = loop
         self._log = log
+        self._started_us: Micros = 0
         self._log_begins = 0
         """Where the output of the present or last incarnation begins in the log."""
         self._ports = ports
@@ -147,6 +148,7 @@ class ProgramProcess:
                 )
             )
         self.pacer.began()
+        self._started_us = self._loop.now_us
         self.running = True
         self._pacing.join(self)
 
@@ -216,6 +218,11 @@ class ProgramProcess:
         if not self.running:
             return True
         return not self.paused and not self._pacing.is_awake(self) and self.serving.is_idle
+
+    @property
+    def starts_now(self) -> bool:
+        """True at the time of its start: how far it has come, only the machine knows."""
+        return self._started_us == self._loop.now_us
 
     def settle(self) -> None:
         """Let it do what it has to do now."""
