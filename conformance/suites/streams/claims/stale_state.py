@@ -116,15 +116,18 @@ def fusions_do_not_mix(run: JobRun) -> Obligations:
     odd = [each for each in elements if ElementState(each.at(n)).content not in contents]
     compilations = {*map(_compilation, texts)} - {None}
     has_twins = len({ElementState(each.at(n)).content for each in elements}) < len(elements)
-    if len(elements) == size and not odd and not has_twins and len(compilations) <= 1:
+    wrong = (
+        (len(elements) != size, f"it has {len(elements)} ProcessingElements and says {size}"),
+        (odd, f"no ConfigMap has the content of {listed(odd)}"),
+        (has_twins, "two ProcessingElements have the same content"),
+        (len(compilations) > 1, f"its parts are of {len(compilations)} compilations"),
+    )
+    found = [text for is_so, text in wrong if is_so]
+    if not found:
         yield met(run.submitted)
     else:
         yield violated(
-            run.submitted,
-            f"{when(run.submitted)}: {run} has {len(elements)} ProcessingElements and says {size}; "
-            f"of no ConfigMap is the content of {listed(odd) or 'none'}. Its parts are of so "
-            f"many compilations: {len(compilations)}"
-            f"{', and two elements have the same content' if has_twins else ''}.",
+            run.submitted, f"{when(run.submitted)}: {run} is Submitted; {'; '.join(found)}."
         )
 
 
