@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from conformance.history.outages import (
@@ -89,14 +89,14 @@ class OperatorView:
     def timing(self) -> Timing:
         return self._timing(self._history.faults, self._unanswered)
 
-    def looked_us(self, actor: str, at_us: Micros) -> Micros:
+    def looked_us(self, actor: str, at_us: Micros, *, live: bool = False) -> Micros:
         """The earliest time at which a replica may have looked last before a write at that time:
         what came later, it cannot have seen.
 
-        That is one request before it, or earlier where answers came late. One that was killed and
-        started again has looked since.
+        That is one request before it, or earlier where answers came late; one to the API server
+        itself, if it is `live`. One that was killed and started again has looked since.
         """
-        return self._before_pauses(actor, at_us, self.timing.requested_us)
+        return self._before_pauses(actor, at_us, partial(self.timing.requested_us, live=live))
 
     def seen_us(self, actor: str, at_us: Micros) -> Micros:
         """The oldest state that a replica which writes at that time may be acting on."""

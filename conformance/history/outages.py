@@ -148,6 +148,9 @@ def _processes_down(
     return outages
 
 
+_OF_WATCHES: Final = frozenset(("break_watch", "delay_watch"))
+
+
 def _faults_in_force(role: str, faults: Iterable[Fault]) -> list[Outage]:
     """Faults between the controller and the server, from their injection to their end."""
     standing: dict[bytes, list[Fault]] = {}
@@ -187,7 +190,16 @@ def _outage(entry: Fault, end_us: Micros | None) -> Outage:
     elif costs_us is not None and effect.backs_off:
         failures = costs_us // effect.lingers_us if effect.lingers_us else 1
     for_good = refuses is not None and refuses.for_good
-    return Outage(entry.t, end_us, entry.text, costs_us, for_good, effect.backs_off, failures)
+    return Outage(
+        entry.t,
+        end_us,
+        entry.text,
+        costs_us,
+        for_good,
+        effect.backs_off,
+        failures,
+        strikes_watches=not _OF_WATCHES.isdisjoint(entry.fault),
+    )
 
 
 class _Row(NamedTuple):

@@ -48,6 +48,8 @@ class Outage(NamedTuple):
     """How many requests fail, where their number is limited."""
     waited_us: Micros = 0
     """How long a client may wait already between its requests when the first of these fails."""
+    strikes_watches: bool = False
+    """True if it strikes watches alone: requests are answered as ever."""
 
 
 class Start(NamedTuple):
@@ -123,15 +125,16 @@ class Timing:
         begun_us = (start.at_us for start in self.starts)
         return max(self._reach_back(at_us, self.stamp_us), _last(begun_us, at_us) - self.slack_us)
 
-    def requested_us(self, at_us: Micros) -> Micros:
+    def requested_us(self, at_us: Micros, *, live: bool = False) -> Micros:
         """The earliest time at which a request may have been served whose answer led to a write
-        at this time: one request before it, or earlier where answers came late."""
+        at this time: one request before it, or earlier where answers came late. Watches serve some
+        requests, unless it is `live`."""
         earliest_us = at_us - self.stamp_us
         for outage in reversed(self.outages):
             is_then = outage.begin_us < at_us and (
                 outage.end_us is None or outage.end_us > earliest_us
             )
-            if is_then and outage.cost_us is not None:
+            if is_then and outage.cost_us is not None and not (live and outage.strikes_watches):
                 earliest_us -= outage.cost_us
         return earliest_us
 

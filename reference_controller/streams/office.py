@@ -40,10 +40,13 @@ class Office:
         return found
 
     def job_of(self, part: Object, *, live: bool) -> Reading[Compiled | None]:
-        """The Job that a part belongs to; None if it is gone, or being deleted."""
+        """The Job that a part belongs to; None if it is gone, or being deleted, or the cache is
+        behind and shows it without its id."""
         labels = labels_of(part)
         job = yield from read(JOB, namespace_of(part), labels.get(OF_JOB, ""), live=live)
         if job is None or uid_of(job) != labels.get(JOB_UID) or is_terminating(job):
+            return None
+        if get_path(job, "spec.id") is None:
             return None
         return self.compiled(job)
 

@@ -107,7 +107,15 @@ class Recovery:
         if not is_going:
             yield from self._ask(record)
             precondition = self._rules.precondition(uid)
-            yield Delete(JOB, namespace, name, propagation_policy=design.policy, uid=precondition)
+            try:
+                yield Delete(
+                    JOB, namespace, name, propagation_policy=design.policy, uid=precondition
+                )
+            except ApiError as error:
+                # No request of the operator was sent before this one, so its user has deleted it.
+                if not (error.is_not_found and self._rules.is_cancelled(spec["deletionRequested"])):
+                    raise
+                yield from self._end(record)
             return None
         if standing is not None and not design.replaces_early:
             return None

@@ -10,6 +10,21 @@ from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
 
 PLANS = {
+    "user-deletes-it-before-the-request-arrives": """
+seed: 745934705
+scenario: streams/recoveries/user-creates-another-meanwhile
+scale: {nodes: 1}
+exhaustive: true
+faults:
+- time_out: {verb: create, kind: Pod, skip: 3, times: 0, after: 60s}
+  when: {injection: 1}
+- node_lost: {node: {}}
+  when: {after: commit, event: updated, kind: Pod}
+- kill: {actor: operator, restart_after: null}
+  when: {injection: 2}
+- start: {actor: operator}
+  when: {injection: 4}
+""",
     "others-hold-a-part": """
 seed: 1022091282
 scenario: streams/recoveries/part-outlives-the-deletion

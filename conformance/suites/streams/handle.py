@@ -119,7 +119,10 @@ def job(name: str, **spec: Any) -> Object:
         "imports": [{"peId": 0, "portId": 0, "name": "lines"}],
         "parallelRegions": [{"alias": "count", "width": 3}],
         "processingElement": {"restartDeletedPod": True},
-        "podTemplate": {"metadata": {"annotations": {BEHAVIOUR: "run forever"}}},
+        "podTemplate": {
+            "metadata": {"annotations": {BEHAVIOUR: "run forever"}},
+            "spec": {"enableServiceLinks": False},
+        },
         **spec,
     }
     return {

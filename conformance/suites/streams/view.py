@@ -170,10 +170,10 @@ class JobRun(ObjectRun):
 
     def counted_us(self, submitted: Write) -> Micros:
         """The earliest time at which the operator may have counted the parts of a Job that it calls
-        Submitted: it lists one kind after the other."""
+        Submitted: it lists one kind after the other, at the API server."""
         since_us = submitted.t
         for _ in TREE:
-            since_us = self.operator.looked_us(submitted.actor, since_us)
+            since_us = self.operator.looked_us(submitted.actor, since_us, live=True)
         return since_us
 
     def left_at(self, n: int) -> Sequence[Track]:

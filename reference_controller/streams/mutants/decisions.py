@@ -151,6 +151,11 @@ def elements_block_nothing(self: Rules, kind: Kind, reference: Object) -> Object
     return {**reference, "blockOwnerDeletion": False}
 
 
+@MUTANTS.mutant(Rules.next_id, "It does not remember the ids that it has given.", "ST-044")
+def ids_follow_the_cache(self: Rules, known: Sequence[int], last: int) -> int:
+    return max((*known, -1)) + 1
+
+
 @MUTANTS.mutant(Rules.counts, "It counts all that bears the Job's name.", "ST-009")
 def counts_by_name(self: Rules, kind: Kind, is_owned: bool, is_terminating: bool) -> bool:
     return True
@@ -159,6 +164,11 @@ def counts_by_name(self: Rules, kind: Kind, is_owned: bool, is_terminating: bool
 @MUTANTS.mutant(Rules.is_complete, "It does not wait for pods.", "ST-007")
 def pods_are_left_out(self: Rules, kind: Kind, found: int, wanted: int) -> bool:
     return kind == POD or found >= wanted
+
+
+@MUTANTS.mutant(Rules.is_complete, "It waits for pods alone.", "ST-009", "ST-007")
+def parts_are_left_out(self: Rules, kind: Kind, found: int, wanted: int) -> bool:
+    return kind != POD or found >= wanted
 
 
 @MUTANTS.wrong_rules("It does not notice what is lost.", "ST-006")

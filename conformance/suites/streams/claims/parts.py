@@ -121,7 +121,11 @@ def _part(job: Object, track: Track) -> Object:
     return {"metadata": {"labels": labels}, "spec": _specs(job).get((track.kind, track.name))}
 
 
-_POD: Final = {"restartPolicy": "Never", "volumes": [{"name": "aadl"}]}
+_POD: Final = {
+    "restartPolicy": "Never",
+    "volumes": [{"name": "aadl"}],
+    "containers": [{"volumeMounts": [{"name": "aadl"}]}],
+}
 _SERVICE: Final = {"clusterIP": "None"}
 
 

@@ -14,7 +14,7 @@ from conformance.suites.streams.judging import claim
 from conformance.suites.streams.kind import JobState
 from conformance.suites.streams.sources import text
 from conformance.suites.streams.view import JobRun
-from vocabulary.history import Process
+from vocabulary.history import Process, Write
 from vocabulary.objects import (
     Object,
     annotations_of,
@@ -101,7 +101,7 @@ def deletions_are_in_progress(run: JobRun) -> Obligations:
 def owners_outlive_their_dependents(run: JobRun) -> Obligations:
     """An interrupted Job MUST be gone only after all that it owns, since all of it blocks."""
     removed = run.track.removed
-    if removed is None or not run.deletes:
+    if removed is None or not run.deletes or _was_hurried(run, removed):
         return
     late = [
         track
@@ -117,6 +117,11 @@ def owners_outlive_their_dependents(run: JobRun) -> Obligations:
         )
     else:
         yield met(removed)
+
+
+def _was_hurried(run: JobRun, removed: Write) -> bool:
+    """True if another client's deletion, in the background, has ended that in the foreground."""
+    return removed.verb == "delete" and not run.operator.is_by(removed.actor)
 
 
 def _was_loosened(track: Track, n: int) -> bool:
@@ -205,13 +210,13 @@ def recoveries_are_recovered(run: JobRun) -> Obligations:
     """If the operator ends during a recovery, the interrupted Job MUST have a successor in the end,
     and exactly one. Nothing of a recovery MUST be left once that is there, or its Job has gone for
     good."""
+    gone = _is_over(run)
     for record in run.history.by_kind.get(str(RECOVERY), ()):
-        gone = run.track.removed
         if gone is not None and get_path(record.first, "spec.uid") == run.track.uid:
             yield eventually(
                 run,
                 f"the end of {record}",
-                since=gone if run.successor is None else run.successor.track.created,
+                since=gone,
                 within_us=0,
                 happened=record.removed,
                 unless=run.held,
@@ -237,6 +242,16 @@ def recoveries_are_recovered(run: JobRun) -> Obligations:
         yield eventually(
             run, what, since=due, within_us=0, happened=happened, unless=unless, steps=4
         )
+
+
+def _is_over(run: JobRun) -> Moment | None:
+    """The moment from which on nothing of its recovery is needed: it has a successor, or has gone
+    for good. If the operator asked for its deletion it comes back once its tree is gone."""
+    if run.successor is not None:
+        return None if run.track.removed is None else run.successor.track.created
+    ends = [run.track.removed, *(track.removed for track in run.tree if run.deletes)]
+    found = [each for each in ends if each is not None]
+    return max(found, key=lambda each: each.n) if len(found) == len(ends) else None
 
 
 def _due(run: JobRun, ended: Process) -> Moment | None:

@@ -94,6 +94,22 @@ def user_deletes_it_before_the_operator_does(world: World) -> None:
     world.until(its.has_left())
 
 
+@scenario(arms=["ST-039"], kills="never-cancels")
+def user_deletes_it_as_the_operator_does(world: World) -> None:
+    """A Job that its user deletes after the operator has looked at it, and before its own request
+    to delete it, stays away."""
+    slow = SlowApi(verb=("get",), kind=STREAMS_JOB, times=1, by=10 * SECOND)
+    with interrupted(world, POD, 3) as its:
+        world.inject(slow)
+    world.wait(3 * SECOND)
+    world.inject(HoldObject("Import", "a-0-0"))
+    its.delete("Background")
+    world.wait(20 * SECOND)
+    world.inject(ReleaseObject("Import", "a-0-0"))
+    world.until(its.has_left())
+    world.wait(20 * SECOND)
+
+
 @scenario(arms=["ST-046"], kills="any-job-of-the-name")
 def user_creates_another_meanwhile(world: World) -> None:
     """A Job that its user creates under the name of an interrupted one is not deleted."""

@@ -9,6 +9,8 @@ from typing import Any
 from chaos.fault import Fault
 from chaos.faults import (
     ApiErrors,
+    BreakWatch,
+    DelayWatch,
     DeleteObject,
     EditObject,
     LoseReply,
@@ -20,7 +22,7 @@ from conformance.scenario_type import scenario
 from conformance.suites.streams.api import CONTENT_ID, HOST_POOL, OF_JOB, OF_PE, PROCESSING_ELEMENT
 from conformance.suites.streams.handle import STREAMS_JOB, StreamsJob
 from conformance.world import World
-from vocabulary.clock import SECOND
+from vocabulary.clock import MINUTE, SECOND
 from vocabulary.kinds import CONFIG_MAP, NODE, POD, SERVICE, Kind
 from vocabulary.objects import Object, annotations_of, name_of
 
@@ -115,6 +117,27 @@ def name_is_taken(world: World, taken: tuple[Kind, str, dict[str, Any]]) -> None
     world.wait(20 * SECOND)
     world.inject(DeleteObject(kind.kind, name))
     world.until(its.is_submitted())
+
+
+@scenario(arms=["ST-009", "ST-007"], kills="parts-are-left-out")
+def part_is_lost_unseen(world: World) -> None:
+    """A Job is not Submitted while a part is missing that a broken watch still shows."""
+    with during(world, ApiErrors(verb=("create",), kind="Pod", skip=3, times=0)):
+        its = StreamsJob.of(world)
+        world.wait(3 * SECOND)
+        world.inject(BreakWatch(kind="Service", gap=MINUTE))
+        world.inject(DeleteObject("Service", "a-2"))
+        world.wait(10 * SECOND)
+    world.until(its.is_submitted())
+
+
+@scenario(arms=["ST-044"], kills="ids-follow-the-cache")
+def two_begin_at_once(world: World) -> None:
+    """Of two Jobs that are submitted while the watch is late each has an id of its own."""
+    with during(world, DelayWatch(kind=STREAMS_JOB, by=5 * SECOND)):
+        one, two = StreamsJob.of(world), StreamsJob.of(world, "b")
+        world.wait(20 * SECOND)
+    world.until(one.is_submitted() & two.is_submitted())
 
 
 _RACE = "its user takes a name in the moment in which that is free"
