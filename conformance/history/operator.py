@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from conformance.history.outages import (
@@ -20,6 +22,8 @@ from vocabulary.history import Fault, OperatorUnderTest, Process, Write, role_of
 if TYPE_CHECKING:
     from conformance.history.history import History
 
+ENDS = ("killed", "stopped", "ended")
+"""The changes after which a process runs no longer."""
 UNKNOWN: OperatorUnderTest = OperatorUnderTest(suite="", implementation="")
 """An operator that no header speaks of: nothing is known of it."""
 
@@ -58,6 +62,28 @@ class OperatorView:
                 if started is not None:
                     found.append((started, mark.parameters))
         return tuple(found)
+
+    @cached_property
+    def kept_configurations(self) -> tuple[tuple[int, int, Mapping[str, Any]], ...]:
+        """The parameters of replicas that go on with them while another has newer ones, each with
+        the positions from and until which that is so."""
+        found: list[tuple[int, int, Mapping[str, Any]]] = []
+        for (since, old), (changed, _) in pairwise(self.configurations):
+            for start in self.processes:
+                if start.change == "started" and start.n < changed and start.n >= since:
+                    end = self._end_of(start)
+                    if end > changed:
+                        found.append((changed, end, old))
+        return tuple(found)
+
+    def _end_of(self, start: Process) -> int:
+        """The position at which a replica that has started ends."""
+        ends = (
+            entry.n
+            for entry in self.processes
+            if entry.process == start.process and entry.n > start.n and entry.change in ENDS
+        )
+        return next(ends, sys.maxsize)
 
     @cached_property
     def deletes(self) -> dict[tuple[str, str, str], list[Write]]:

@@ -12,6 +12,30 @@ from conformance.scenarios import SCENARIOS
 from vocabulary.history import Write
 
 FOUND = {
+    "a Job that its user scaled down was measured by its first size": """\
+seed: 1483267782
+scenario: appwrapper/scaling/workload-is-scaled-down-for-a-moment/job
+scale: {nodes: 1}
+workload: {appwrapper: a, behaviour: 'run 20s, exit 1'}
+faults: []
+""",
+    "a second operator had the configuration from before": """\
+seed: 4166347268
+scenario: appwrapper/operator-restarts/restarted-with-another-configuration
+scale: {components: a-1}
+exhaustive: true
+faults:
+- kill_pod: {pod: {appwrapper: a}}
+  when: {injection: 1}
+- double_operator: {}
+  when: {after: commit, event: updated, kind: Pod, labels: workload.codeflare.dev/appwrapper=a}
+- restart: {actor: operator, downtime: 3s}
+  when: {injection: 3}
+- kill_pod: {pod: {appwrapper: a}}
+  when: {injection: 4}
+- kill_pod: {pod: {appwrapper: a}}
+  when: {injection: 5}
+""",
     "a component was orphaned before its uid could be noted, and was not deleted": """\
 seed: 3842536017
 scenario: appwrapper/pod-set-shapes/pods-are-counted-and-labelled/ray-cluster

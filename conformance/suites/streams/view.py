@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 from conformance.history import Moment, Track, doubled_since
+from conformance.history.operator import ENDS
 from conformance.norm.claim import Claim
 from conformance.norm.obligations import Obligation, undecided
 from conformance.norm.view import ObjectRun, ObjectView
@@ -19,7 +20,6 @@ from vocabulary.kinds import POD, Kind
 from vocabulary.objects import controller_of, finalizers_of, is_terminating, labels_of
 
 FORBIDDEN = 403
-ENDS = ("killed", "stopped", "ended")
 _OF_COLLECTOR = ("foregroundDeletion", "orphan")
 
 

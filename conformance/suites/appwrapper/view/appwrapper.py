@@ -419,7 +419,9 @@ class AppWrapperRun:
     def _in_force(self) -> EffectiveParameters:
         history = self.history
         prefix = history.profile.annotation_prefix
-        return EffectiveParameters(history.configurations, prefix, self.snapshots)
+        return EffectiveParameters(
+            history.configurations, history.kept_configurations, prefix, self.snapshots
+        )
 
     def parameter(self, name: str, at: Moment) -> Value:
         """The value of a retry-loop parameter that is in force after a position."""

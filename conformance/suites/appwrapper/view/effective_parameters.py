@@ -20,12 +20,15 @@ class EffectiveParameters:
     def __init__(
         self,
         configurations: Sequence[tuple[int, OperatorParameters]],
+        kept: Sequence[tuple[int, int, OperatorParameters]],
         prefix: str,
         snapshots: Iterable[Snapshot],
     ) -> None:
-        """`configurations` are the operator's from each position on; `prefix` and a parameter's
-        name make the key of its annotation."""
+        """`configurations` are the operator's from each position on, `kept` those that replicas
+        have until a position, though another has a newer one; `prefix` and a parameter's name make
+        the key of its annotation."""
         self._configurations = configurations
+        self._kept = kept
         self._prefix = prefix
         self._sets: list[tuple[int, Mapping[str, str]]] = []
         """The annotations of the AppWrapper, each time that they changed."""
@@ -62,6 +65,9 @@ class EffectiveParameters:
             return value, value
         changes = (n for n, _ in (*texts, *self._configurations) if begin.n < n <= end.n)
         values = [self._value_at(name, n) for n in (begin.n, *changes)]
+        for since, until, operator in self._kept:
+            if since <= end.n and begin.n <= until:
+                values.append(operator.of(name, self._text_at(name, max(since, begin.n))))
         return min(values), max(values)
 
     def _value_at(self, name: str, n: int) -> Value:

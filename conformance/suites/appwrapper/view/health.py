@@ -147,6 +147,8 @@ class HealthSweep:
         self._broken: set[str] = set()
         self._missing: set[str] = set()
         self._complete: set[str] = set()
+        self._sizes: dict[str, int] = {}
+        """By the uid of a Job: how many pods it runs at once now."""
         self._made: dict[str, int] = {}
         """Pods by their controller."""
         self._present: dict[str, int] = {}
@@ -319,20 +321,23 @@ class HealthSweep:
             return True
         if track.kind not in COMPLETION:
             return False
+        size = job_pods(obj.get("spec") or {})
+        is_scaled = self._sizes.setdefault(track.uid, size) != size
+        self._sizes[track.uid] = size
         if condition_status(obj, "Failed") == "True":
             self._broken.add(track.uid)
             return True
         if condition_status(obj, COMPLETION[track.kind]) == "True":
             self._complete.add(track.uid)
             return True
-        return False
+        return is_scaled
 
     def _health(self, n: int, t: Micros) -> Health:
         failed_least = failed_most = 0
         for job, (staying, leaving) in self._failed.items():
             if job in self._complete:
                 continue  # what its own retries left behind counts no more (A14)
-            if not job or self._standing.get(job, 0) < self._expected_of(job):
+            if not job or self._standing.get(job, 0) < min(self._sizes_of(job)):
                 failed_least += staying
                 failed_most += staying + leaving
             elif not self._is_at_full_work(job):
@@ -365,15 +370,18 @@ class HealthSweep:
             missing += max(0, self._expected.get(uid, 0) - self._made.get(uid, 0) + failed)
         return missing
 
-    def _expected_of(self, job: str) -> int:
+    def _sizes_of(self, job: str) -> tuple[int, int]:
+        """How many pods a Job ran at once at first, and runs now: a user may have scaled it, and
+        nothing says which of both its failed pods are measured by."""
         track = self._tracks.get(job)
-        return job_pods(track.first.get("spec") or {}) if track is not None else 1
+        first = track.first.get("spec") or {} if track is not None else {}
+        return job_pods(first), self._sizes.get(job, job_pods(first))
 
     def _is_at_full_work(self, job: str) -> bool:
         """True if as many pods of a Job are at work as its remaining completions need."""
         track = self._tracks.get(job)
         spec = track.first.get("spec") or {} if track is not None else {}
-        expected, succeeded = job_pods(spec), self._succeeded.get(job, 0)
+        expected, succeeded = max(self._sizes_of(job)), self._succeeded.get(job, 0)
         remaining = int(spec.get("completions") or expected) - succeeded
         at_work = self._standing.get(job, 0) - succeeded
         return at_work >= min(expected, remaining)

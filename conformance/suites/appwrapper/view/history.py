@@ -103,6 +103,14 @@ class AppWrapperHistory(History):
         )
 
     @cached_property
+    def kept_configurations(self) -> tuple[tuple[int, int, OperatorParameters], ...]:
+        """Those that replicas have until a position, though another has a newer one."""
+        return tuple(
+            (since, until, OperatorParameters(parameters))
+            for since, until, parameters in self.operator.kept_configurations
+        )
+
+    @cached_property
     def autopilot(self) -> Autopilot:
         return Autopilot(self.operator.under_test.parameters, self.by_kind.get("Node", ()))
 
