@@ -141,6 +141,7 @@ class Books:
         queue, place = found
         return (
             queue == workload.queue
+            and known.owner == workload.owner
             and place.rank == self._rank(workload)
             and meta(known.object).get("generation") == meta(workload.object).get("generation")
             and known.requeue_at_us == workload.requeue_at_us

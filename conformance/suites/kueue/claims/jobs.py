@@ -70,11 +70,19 @@ def evicted_ones_stay(run: WorkloadRun) -> Obligations:
             continue
         if run.job.was_changed(state.n, removed.n, run.is_by_controllers):
             continue
+        if not run.is_by_controllers(_deleter(run, removed)):
+            continue
         yield violated(
             removed,
             f"{when(removed)}: {run} is gone, and {run.job} stands, for which it was evicted.",
             state,
         )
+
+
+def _deleter(run: WorkloadRun, removed: Write) -> str:
+    """The client that deleted it; the controller's finalizer may have kept it for a while."""
+    begun = next((each.write for each in run.snapshots if each.is_terminating), removed)
+    return begun.actor
 
 
 @claim(

@@ -39,6 +39,8 @@ def _at_its_timeout(run: WorkloadRun, *, was_ready: bool) -> Obligations:
         ended = None if run.job is None else run.job.ended
         if ended is not None and ended.t <= overdue.t:
             continue  # its quota may be held until its last pod is terminal
+        if any(each.is_terminating and each.t <= overdue.t for each in run.snapshots):
+            continue  # the same while it is being deleted
         if run.was_ready(overdue.state) == was_ready and overdue.state.is_active:
             yield eventually(
                 run,

@@ -200,6 +200,15 @@ def starts(job: Track) -> Iterator[Write]:
             yield version
 
 
+def stops(job: Track) -> Iterator[Write]:
+    """The writes that suspend a job which was running."""
+    is_waiting = True
+    for version in job.versions:
+        was_waiting, is_waiting = is_waiting, is_suspended(version.object or {})
+        if is_waiting and not was_waiting:
+            yield version
+
+
 def says_inactive(kind: str, job: Object) -> bool:
     """True if the status of a job says that nothing of it runs, and its suspension is seen."""
     if FRAMEWORKS.get(kind) == "workload.codeflare.dev/appwrapper":

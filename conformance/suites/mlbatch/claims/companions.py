@@ -26,6 +26,10 @@ def _is_of_app_wrapper(run: WorkloadRun) -> bool:
     return run.job is not None and run.job.track.kind == str(APP_WRAPPER)
 
 
+_KEPT: Final = 40
+"""So much of a name is kept whole; how long the names of Workloads may be, nothing says."""
+
+
 @claim("MLB-055", guide(_LIFE_CYCLE, 18), armed_by="AppWrapper got its Workload")
 def app_wrappers_have_companions(run: WorkloadRun) -> Obligations:
     """The Workload of an AppWrapper MUST be named `appwrapper-`, the AppWrapper's name, and five
@@ -33,7 +37,8 @@ def app_wrappers_have_companions(run: WorkloadRun) -> Obligations:
     if run.job is None or not _is_of_app_wrapper(run):
         return
     name, created = run.job.track.name, run.track.created
-    wanted = re.compile(rf"appwrapper-{re.escape(name[:200])}[a-z0-9.-]*-[0-9a-f]{{5}}")
+    rest = "[a-z0-9.-]*" if len(name) > _KEPT else ""
+    wanted = re.compile(rf"appwrapper-{re.escape(name[:_KEPT])}{rest}-[0-9a-f]{{5}}")
     queue = labels_of(run.job.track.at(created.n)).get(QUEUE_LABEL, "")
     if not wanted.fullmatch(run.track.name):
         yield violated(created, f"The Workload of {run.job} is named {run.track.name}.")

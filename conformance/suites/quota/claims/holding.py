@@ -49,6 +49,8 @@ def _within_its_reservation(holding: Holding) -> Obligations:
         if excess and not (before and _excess(before.used, before.reserved)):
             if holding.was_started_by_others(step):
                 yield undecided(step, f"another client had started the job of {holding}")
+            elif holding.was_stopped_by_others(step):
+                yield undecided(step, f"another client had suspended the job of {holding}")
             elif holding.leaves_pods(step.n):
                 yield undecided(step, "pods whose owner is gone wait for the garbage collector")
             elif holding.is_seen_late(step):

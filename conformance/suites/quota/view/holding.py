@@ -14,7 +14,7 @@ from conformance.norm.view import ObjectRun
 from conformance.suites.kueue.api import FRAMEWORKS, ON_TERMINAL, RETRIABLE
 from conformance.suites.kueue.view import Snapshot, WorkloadRun
 from conformance.suites.kueue.view.amounts import Usage
-from conformance.suites.kueue.view.job import JobRun, starts
+from conformance.suites.kueue.view.job import JobRun, starts, stops
 from conformance.suites.kueue.view.standing import usage_of
 from conformance.suites.quota.editions import holds_until_terminal
 from conformance.suites.quota.view.pods import PodSpan, leaves_others
@@ -236,6 +236,23 @@ class Holding(ObjectRun):
                 if due_us is None or step.t <= due_us:
                     return True
         return False
+
+    def was_stopped_by_others(self, step: Step) -> bool:
+        """True if pods stop which another client's suspension of the job has struck, and which the
+        controller may have resumed at once."""
+        owner = self.owner
+        if owner is None or FRAMEWORKS.get(owner.kind) == "pod":
+            return False
+        by_others = [each for each in stops(owner) if not self.operator.is_by(each.actor)]
+        resumed = [
+            start.n
+            for start in starts(owner)
+            if start.n <= step.n and any(stop.n < start.n for stop in by_others)
+        ]
+        return any(
+            pod.bound.n < max(resumed, default=0) and (pod.ended is None or pod.ended.n > step.n)
+            for pod in self.pods
+        )
 
     def retried_between(self, since: Moment, until: Moment | None) -> Moment | None:
         """The binding of a pod in a span in which another one had ended before."""

@@ -10,6 +10,35 @@ from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
 
 PLANS = {
+    "user-deletes-the-workload-of-an-evicted-one": """
+seed: 3045847765
+scenario: quota/cells/of-app-wrapper/preemption/quick
+scale: {nodes: 1, replicas: 1}
+faults:
+- delete_object: {kind: Workload, name: {}}
+  when:
+    after: commit
+    kind: AppWrapper
+    name: a
+    field: {'status.conditions[ResourcesDeployed].status': 'True'}
+    delay: 1s
+""",
+    "user-suspends-an-admitted-one": """
+seed: 1467291400
+scenario: quota/cells/of-job-set/recovery-timeout/slow
+scale: {nodes: 1, replicas: 1}
+exhaustive: true
+faults:
+- suspend: {object: JobSet/a}
+  when: {before: commit, by: jobset, occurrence: 10}
+""",
+    "name-is-too-long-for-a-workload": """
+seed: 2323052673
+scenario: quota/cells/of-app-wrapper/deactivation/slow
+scale: {nodes: 1, replicas: 1, components: a-other-job}
+workload: {appwrapper: a, name: c-d.c-d.c-d.c-d.c-d.c-d.c-d.c-d.c-d.c-d.c-d.c-d.c-d.c-d.c-d.e}
+faults: []
+""",
     "user-deletes-it-before-the-request-arrives": """
 seed: 745934705
 scenario: streams/recoveries/user-creates-another-meanwhile
@@ -134,11 +163,8 @@ faults:
 @pytest.mark.parametrize("name", PLANS)
 def test_the_reference_is_not_convicted(name: str) -> None:
     plan = parse_plan(PLANS[name])
-    run = run_one(
-        SCENARIOS[plan.scenario],
-        {"streams": implementation("reference", "streams")},
-        plan.seed,
-        plan,
-    )
+    scenario = SCENARIOS[plan.scenario]
+    references = {role: implementation("reference", role) for role in scenario.roles}
+    run = run_one(scenario, references, plan.seed, plan)
     assert len(run.struck) >= len(plan.faults) - 2
     assert not [verdict for verdict in run.verdicts if verdict.outcome == "failed"]
