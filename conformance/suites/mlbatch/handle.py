@@ -80,7 +80,7 @@ class Team:
     ) -> TeamsAppWrapper:
         """Submit an AppWrapper of one Job without a queue's name, whose pods behave so and ask for
         so many GPUs each, and for what `extra` says; `priority` is a PriorityClass."""
-        amounts = {"cpu": "1", "memory": "1Gi", GPU: str(gpus), **(extra or {})}
+        amounts = {"cpu": "500m", "memory": "1Gi", GPU: str(gpus), **(extra or {})}
         limits = {key: value for key, value in amounts.items() if "/" in key}
         if priority:
             changes["priorityClassName"] = priority
