@@ -15,6 +15,16 @@ def equal_ones_are_preempted(
     return policy != Preemption.NEVER and victim[0] <= preemptor[0]
 
 
+@MUTANTS.mutant(
+    Rules.preempts_within, "It preempts newer ones, whatever the policy says.", "KQ-052"
+)
+def newer_ones_always_lose(
+    self: Rules, policy: str, preemptor: tuple[int, Micros], victim: tuple[int, Micros]
+) -> bool:
+    is_newer = victim[0] == preemptor[0] and victim[1] > preemptor[1]
+    return policy != Preemption.NEVER and (victim[0] < preemptor[0] or is_newer)
+
+
 @MUTANTS.mutant(Rules.preempts_within, "It never preempts a newer one of its priority.", "KQ-054")
 def newer_ones_are_spared(
     self: Rules, policy: str, preemptor: tuple[int, Micros], victim: tuple[int, Micros]

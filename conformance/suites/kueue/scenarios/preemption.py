@@ -119,6 +119,25 @@ def a_newer_equal_one_gives_way(world: World) -> None:
     world.until(newer.is_ready())
 
 
+@scenario(arms=["KQ-052"], kills="newer-ones-always-lose")
+def a_newer_equal_one_stays(world: World) -> None:
+    """With LowerPriority a newer Job of the same priority keeps its quota, until one of a higher
+    priority needs it."""
+    high = priority_class(world, "high", 10)
+    queue(world, quota={"cpu": "2"}, preemption=LOWER)
+    runs = QueuedJob.of(world, "runs", RUNS)
+    world.until(runs.is_ready())
+    world.wait(2 * SECOND)
+    old = QueuedJob.of(world, "old", RUNS, cpu=2)
+    world.wait(2 * SECOND)
+    newer = QueuedJob.of(world, "newer", "run 3m")
+    world.until(newer.is_ready())
+    world.until(runs.is_finished())
+    world.wait(10 * SECOND)
+    urgent = QueuedJob.of(world, "urgent", RUNS, cpu=2, priority=high)
+    world.until(urgent.is_finished() & old.is_finished() & newer.is_finished())
+
+
 def holds_until_terminal() -> dict[str, Any]:
     """The configuration in which a Job's quota is held until its pods are terminal."""
     return {"integrations": {"quotaReleaseStrategy": {"batch/job": "OnTerminal"}}}

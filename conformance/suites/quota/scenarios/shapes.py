@@ -19,6 +19,7 @@ from conformance.suites.kueue.handle import (
     job_set,
     queue,
 )
+from conformance.suites.kueue.scenarios.quota import zones
 from conformance.world import World
 from vocabulary.clock import SECOND
 from vocabulary.objects import Object, with_path
@@ -106,6 +107,18 @@ def running_job_is_resized(world: World) -> None:
     other = QueuedJob.of(world, "other", "run 20s")
     its.patch({"spec": {"parallelism": 1}})
     world.until(other.is_finished())
+    world.until(its.is_finished())
+
+
+@scenario(arms=["QL-003"], kills="deletion-releases-at-once")
+def running_job_of_a_zone_is_resized(world: World) -> None:
+    """A Job that is resized while it runs on the nodes of its flavor may run on others
+    afterwards."""
+    zones(world)
+    queue(world, quota={"cpu": "2"}, flavors=("f-a", "f-b"))
+    its = QueuedJob.of(world, "a", BEHAVES, pods=2)
+    world.until(its.is_ready())
+    its.patch({"spec": {"parallelism": 1}})
     world.until(its.is_finished())
 
 
