@@ -80,6 +80,8 @@ class Recovery:
 
     def begin(self, job: Object, now_us: Micros, *, is_asked: bool = False) -> Reconcile:
         """Record that a Job is to be replaced, and delete it unless that was asked for."""
+        if uid_of(job) in self._ended:
+            return None  # the cache is late: it shows a Job that has been replaced
         record = _record(job, is_asked=is_asked)
         if self._keeps_record:
             try:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from itertools import pairwise
 
 from conformance.history import Moment, Track
-from conformance.norm import OPTIONS, Obligations, eventually, in_the_end, met, violated
+from conformance.history.operator import ENDS
+from conformance.norm import (
+    OPTIONS,
+    Obligations,
+    eventually,
+    in_the_end,
+    met,
+    undecided,
+    violated,
+)
 from conformance.norm.claim import Level
 from conformance.norm.words import states_of, when
 from conformance.suites.streams.api import GROUP, OPERATORS_FIELDS, RECOVERY, STRICT
@@ -272,6 +281,12 @@ def deleted_ones_stay_away(run: JobRun) -> Obligations:
     later = run.successor
     if later is None or not run.operator.is_by(later.track.created.actor):
         yield met(run.users_deletion)
+    elif _ended_on_its_way(run):
+        yield undecided(
+            later.track.created,
+            "the operator ended between its record that it deletes the Job and the end of the "
+            "deletion, and cannot tell who asked for it",
+        )
     else:
         yield violated(
             later.track.created,
@@ -279,6 +294,19 @@ def deleted_ones_stay_away(run: JobRun) -> Obligations:
             f"deleted at {when(run.users_deletion)}.",
             run.users_deletion,
         )
+
+
+def _ended_on_its_way(run: JobRun) -> bool:
+    """True if a process ended whose record said that it deletes the Job, which no later one can
+    tell from a deletion by the user before that request."""
+    ends = [each.n for each in run.operator.processes if each.change in ENDS]
+    for record in run.history.by_kind.get(str(RECOVERY), ()):
+        if get_path(record.first, "spec.uid") != run.track.uid:
+            continue
+        for n in ends:
+            if record.exists_at(n) and get_path(record.at(n), "spec.deletionRequested", False):
+                return True
+    return False
 
 
 @claim("ST-041", text(32), level=Level.DERIVED, needs=(OPTIONS,), armed_by=_DELETED)
