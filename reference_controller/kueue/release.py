@@ -44,8 +44,8 @@ class PodsLeft:
 
 
 def pods_left(workload: Workload, *, is_sure: bool = False) -> Generator[Request, Any, PodsLeft]:
-    """What is left of a Workload. With `is_sure` a cache that shows none is not believed: it may
-    be behind."""
+    """Look for the pods of a Workload. With `is_sure` a cache that shows none is not believed: it
+    may be behind."""
     left = yield from _pods_left(workload, live=False)
     if left or not is_sure:
         return PodsLeft(left)
