@@ -10,6 +10,35 @@ from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
 
 PLANS = {
+    "app-wrapper-is-resumed-as-its-quota-goes": """
+seed: 1306827224
+scenario: quota/cells/of-app-wrapper/reclaim/stuck
+faults:
+- webhook_outage: {kind: AppWrapper}
+  when: {after: commit, by: appwrapper, verb: patch, kind: AppWrapper, subresource: '', outcome: any}
+- hold_object: {kind: Workload, name: {appwrapper: a}}
+  when: {at: 78s}
+  for: 30s
+- suspend: {appwrapper: a}
+  when: {at: 122s}
+  for: 26s
+""",
+    "job-replaces-a-pod-that-stops": """
+seed: 189547392
+scenario: quota/cells/of-app-wrapper/deleted-in-background/slow
+workload: {appwrapper: a, name: b, completions: 3, backoff: 1, restart: Never}
+faults:
+- hold_object: {kind: Job, name: {appwrapper: b}}
+  when: {after: commit, kind: AppWrapper, name: b, field: {status.phase: Running}, delay: 26s}
+  for: 1s
+- pause: {actor: kubelet/n0}
+  when: {at: 98s}
+""",
+    "two-wait-since-the-same-second": """
+seed: 2024308764
+scenario: kueue/preemption/two-wait-for-their-victims
+faults: []
+""",
     "broken-watch-never-shows-pods": """
 seed: 1027638743
 scenario: quota/cells/of-ray-cluster/deleted-in-foreground/quick
