@@ -34,11 +34,6 @@ faults:
 - pause: {actor: kubelet/n0}
   when: {at: 98s}
 """,
-    "two-wait-since-the-same-second": """
-seed: 2024308764
-scenario: kueue/preemption/two-wait-for-their-victims
-faults: []
-""",
     "broken-watch-never-shows-pods": """
 seed: 1027638743
 scenario: quota/cells/of-ray-cluster/deleted-in-foreground/quick

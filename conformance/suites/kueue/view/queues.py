@@ -238,10 +238,11 @@ class Queues:
         mine = preemptor.at(evicted.n)
         for other in self.others(preemptor):
             came = other.snapshots[0]
-            if mine is not None and abs(came.t - evicted.t) <= latency_us:
-                theirs = other.at(evicted.n) or came
-                if other.precedence(theirs) >= preemptor.precedence(mine):
-                    return True
+            theirs = other.at(evicted.n) or came
+            if mine is None or abs(came.t - evicted.t) > latency_us or theirs.has_quota:
+                continue
+            if other.precedence(theirs) >= preemptor.precedence(mine):
+                return True
         return False
 
     def better_victim(self, run: WorkloadRun, evicted: Snapshot) -> WorkloadRun | None:
