@@ -224,6 +224,10 @@ BAD_HISTORIES = {
     "an unknown record": (_unknown_record(), "prophecy"),
     "a damaged gzip file": (_damaged_gzip(), "history.jsonl.gz"),
     "gzip of nothing": (gzip.compress(b""), "is empty"),
+    "a time that is text in the last line": (
+        _changed(lambda rows: rows[-1].update(t="soon")),
+        "Expected `int`, got `str` - at `$.t`",
+    ),
     "time below zero": (_changed(lambda rows: rows[1].update(t=-1)), "line 2: Expected `int` >= 0"),
     "a time beyond all dates": (
         _changed(lambda rows: rows[1].update(t=2**70)),

@@ -23,7 +23,7 @@ from conformance.borrowed_operator import Before, borrow
 from conformance.clean import RUN_LABEL, NotCleanError, clean_cluster
 from conformance.retrying_connection import RetryingConnection
 from conformance.scratch import Claim
-from fixtures.control_plane import ControlPlane, FakeNode, nodes, users, wait_until
+from fixtures.control_plane import ControlPlane, FakeNode, crds, nodes, users, wait_until
 from reference_controller.runtime.connection import Connection, connect
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
@@ -36,6 +36,23 @@ pytestmark = pytest.mark.control_plane
 HOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 NAMESPACES = "/api/v1/namespaces"
+GADGETS = f"""
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: gadgets.tests.assay.dev
+  labels: {{{RUN_LABEL}: killed}}
+spec:
+  group: tests.assay.dev
+  scope: Cluster
+  names: {{kind: Gadget, plural: gadgets, singular: gadget, listKind: GadgetList}}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema: {{type: object}}
+"""
 HELD = ["example.com/held"]
 LIMIT_SECONDS = 30.0
 NOTHING = "nothing of Assay is left there"
@@ -168,6 +185,30 @@ def test_a_run_whose_process_is_alive_is_left_alone(plane: ControlPlane, run: st
     cleaned = clean_cluster(kubeconfig, remove=True, alive=elsewhere)
     assert f"Namespace {run}" in cleaned.found
     assert cleaned.spared == []
+
+
+def test_a_crd_stays_as_long_as_a_live_run_has_objects_of_it(plane: ControlPlane) -> None:
+    api = plane.api(users.HARNESS)
+    crds.install(api, crds.parse([GADGETS]))
+    gadgets = "/apis/tests.assay.dev/v1/gadgets"
+    gadget = named("tests.assay.dev/v1", "Gadget", "used", labels={RUN_LABEL: "alive"})
+
+    def is_created() -> bool:
+        try:
+            api.post(gadgets, gadget)
+        except ApiError as error:
+            assert error.code == 429, error  # the storage of a new kind is being initialized
+            return False
+        return True
+
+    wait_until(is_created, "a gadget is created", limit_seconds=LIMIT_SECONDS)
+    alive = [Claim(4711, "alive", "")]
+    cleaned = clean_cluster(plane.kubeconfig(), remove=True, alive=alive)
+    assert cleaned == ([], ["run alive: its process 4711 is alive"])
+    assert exists(plane, f"{gadgets}/used")
+    cleaned = clean_cluster(plane.kubeconfig(), remove=True)
+    assert cleaned.spared == []
+    assert not exists(plane, f"{crds.CRDS}/gadgets.tests.assay.dev")
 
 
 def test_an_object_that_was_created_anew_meanwhile_is_not_deleted(
