@@ -34,7 +34,9 @@ def explain(
     from conformance.report.failures import by_entry
     from conformance.report.pages.argument_page import Shown, argument_page
     from conformance.report.pages.failure_page import failure_page
+    from conformance.report.recorded import recorded_by
     from conformance.report.replacing import write_whole
+    from conformance.report.suite_version import version
 
     suite, argument = _argument(name)
     claims = all_claims()
@@ -45,7 +47,13 @@ def explain(
     for design, run in runs:
         plan = out / f"{design.name}.yaml"
         spelled = design.implementation if design.implementation != "reference" else ""
-        made = Plan(run.scenario, seed=run.seed, implementation=spelled)
+        shows = [each for each in run.verdicts if each.claim == design.claim]
+        made = Plan(
+            run.scenario,
+            seed=run.seed,
+            implementation=spelled,
+            recorded=recorded_by(run, version(), shows),
+        )
         write_whole(plan, made.to_yaml())
         command = replay_command(run, plan)
         shown.append(Shown(design, run, command))
