@@ -35,6 +35,8 @@ def field_hint(type_: Any, field: str, problem: str) -> str:
         return f"; write {' or '.join(words)}"
     if isinstance(node, inspect.IntType) and None not in (node.ge, node.le):
         return f"; write a whole number from {node.ge} to {node.le}"
+    if "matching regex" in problem and (described := _description(node)):
+        return f"; write {described}"
     if expected := _EXPECTED.match(problem):
         spelling = _description(node) or _SPELLINGS.get(expected[1].partition(" ")[0], "")
         return f"; write {spelling}" if spelling else ""

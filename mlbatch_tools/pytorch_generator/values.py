@@ -13,7 +13,7 @@ from vocabulary.durations import parse_duration
 from vocabulary.mistakes import Mistake, mistakes_in
 from vocabulary.quantities import parse_quantity
 from vocabulary.safe_yaml import YamlError, load_yaml_file
-from vocabulary.typed_yaml import field_errors
+from vocabulary.typed_yaml import field_errors, some
 
 _LABEL: Final = r"^[a-z]([-a-z0-9]*[a-z0-9])?$"
 _LABEL_VALUE: Final = r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"
@@ -173,10 +173,10 @@ def read_values(path: Path) -> tuple[Values, tuple[str, ...]]:
         for key, value in data.items()
         if key not in ignored and (value is not None or key == "queueName")
     }
-    mistakes = mistakes_in(known, Values)
+    mistakes = some(mistakes_in(known, Values))
     if not mistakes:
         values = msgspec.convert(known, Values)
-        mistakes = list(_mistakes_of(values, known))
+        mistakes = some(_mistakes_of(values, known))
     if mistakes:
         raise field_errors(path, mistakes)
     return values, ignored
