@@ -52,7 +52,7 @@ def objects_at(obj: Object, path: str) -> Sequence[Object]:
     if value is None:
         return ()
     if not isinstance(value, list | tuple) or not all(isinstance(each, dict) for each in value):
-        raise ToolError(f"{path} is {_short(value)}; write a list of objects")
+        raise ToolError(f"{path} is {short(value)}; write a list of objects")
     return value
 
 
@@ -62,7 +62,7 @@ def object_at(obj: Object, path: str) -> Object:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise ToolError(f"{path} is {_short(value)}; write a mapping")
+        raise ToolError(f"{path} is {short(value)}; write a mapping")
     return value
 
 
@@ -70,7 +70,7 @@ def text_at(obj: Object, path: str) -> str:
     """The text at a dotted path, empty where the path ends early; see `objects_at`."""
     value = get_path(obj, path)
     if value is not None and not isinstance(value, str):
-        raise ToolError(f"{path} is {_short(value)}; write text, in quotes")
+        raise ToolError(f"{path} is {short(value)}; write text, in quotes")
     return value or ""
 
 
@@ -89,15 +89,15 @@ def amount_in(amounts: Object, key: str, path: str) -> Fraction:
         return Fraction(0)
     try:
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise ValueError(f"{_short(value)} is not a resource quantity; write for example 8")
+            raise ValueError(f"{short(value)} is not a resource quantity; write for example 8")
         amount = parse_quantity(value)
         if abs(amount) > _LARGEST:
-            raise ValueError(f"{_short(value)} is more than any cluster has; correct it")
+            raise ValueError(f"{short(value)} is more than any cluster has; correct it")
         return amount
     except ValueError as error:
         raise ToolError(f"{path}.{key}: {error}" if path else f"{key}: {error}") from error
 
 
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:60]}…"
