@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, Final
 
-from vocabulary.objects import Object, get_path, name_of, namespace_of
+from vocabulary.objects import Object, name_of, namespace_of
 from vocabulary.quantities import parse_quantity
 
 _LARGEST: Final = 2**63
@@ -43,12 +43,25 @@ def described(obj: Object) -> str:
     return f"{obj.get('kind', 'object')} {place}{name_of(obj)}"
 
 
+def value_at(obj: Object, path: str) -> Any:
+    """The value at a dotted path, None where the path ends early; see `objects_at`."""
+    value: Any = obj
+    steps = path.split(".")
+    for index, step in enumerate(steps):
+        if value is None:
+            return None
+        if not isinstance(value, dict):
+            raise ToolError(f"{'.'.join(steps[:index])} is {short(value)}; write a mapping")
+        value = value.get(step)
+    return value
+
+
 def objects_at(obj: Object, path: str) -> Sequence[Object]:
     """The list of objects at a dotted path, empty where the path ends early.
 
     Raises ToolError for anything else there.
     """
-    value = get_path(obj, path)
+    value = value_at(obj, path)
     if value is None:
         return ()
     if not isinstance(value, list | tuple) or not all(isinstance(each, dict) for each in value):
@@ -58,7 +71,7 @@ def objects_at(obj: Object, path: str) -> Sequence[Object]:
 
 def object_at(obj: Object, path: str) -> Object:
     """The object at a dotted path, empty where the path ends early; see `objects_at`."""
-    value = get_path(obj, path)
+    value = value_at(obj, path)
     if value is None:
         return {}
     if not isinstance(value, dict):
@@ -68,7 +81,7 @@ def object_at(obj: Object, path: str) -> Object:
 
 def text_at(obj: Object, path: str) -> str:
     """The text at a dotted path, empty where the path ends early; see `objects_at`."""
-    value = get_path(obj, path)
+    value = value_at(obj, path)
     if value is not None and not isinstance(value, str):
         raise ToolError(f"{path} is {short(value)}; write text, in quotes")
     return value or ""
