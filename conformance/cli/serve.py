@@ -48,6 +48,7 @@ def serve(
     """
     import secrets
     import signal
+    import time
 
     from conformance.cli.one_of import require_one_of
     from conformance.implementation import implementation
@@ -56,13 +57,18 @@ def serve(
     from fixtures.simulated.custom_resources.conversion import of_definitions
     from fixtures.simulated.serve.server import serve as serve_cluster
     from reference_controller import programs
+    from vocabulary.clock import SIMULATION_EPOCH_US
     from vocabulary.objects import name_of
 
     require_one_of("--clock", clock, CLOCKS)
     references = [implementation("reference", role) for role in programs.names()]
     crds = [crd for reference in references for crd in reference.crds()]
     settings = Settings(endpoint_slices=True, reads_commands=True)
-    cluster = SimulatedCluster(seed, nodes=nodes, gpus=gpus, crds=crds, settings=settings)
+    # Timestamps of clients, such as those of Events, are compared with the cluster's time.
+    began_us = time.time_ns() // 1_000 if clock == "real" else SIMULATION_EPOCH_US
+    cluster = SimulatedCluster(
+        seed, nodes=nodes, gpus=gpus, crds=crds, settings=settings, began_us=began_us
+    )
     for each in references:
         defined = set(map(name_of, each.crds()))
         cluster.api.conversion = of_definitions(defined, each.convert, cluster.api.conversion)
