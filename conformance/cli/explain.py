@@ -81,7 +81,6 @@ def explain(
 def _argument(name: str) -> tuple[Suite, Argument]:
     from conformance.cli.problems import BadInputError
     from conformance.explanation import argument_of
-    from conformance.nearest import meant
     from conformance.suite import load
 
     suites = load()
@@ -89,10 +88,9 @@ def _argument(name: str) -> tuple[Suite, Argument]:
     telling = sorted(each for each, argument in found.items() if argument is not None)
     argument = found.get(name)
     if argument is None:
-        raise BadInputError(
-            f"{name!r} is no suite whose norm argues; {meant(name, telling)} There is: "
-            f"assay explain {telling[0]}"
-        )
+        problem = "has no argument of a norm to explain" if name in suites else "is no suite"
+        commands = ", ".join(f"assay explain {each}" for each in telling)
+        raise BadInputError(f"{name!r} {problem}; run {commands}")
     return suites[name], argument
 
 

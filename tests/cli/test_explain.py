@@ -98,5 +98,10 @@ def test_a_history_that_does_not_show_its_design_is_named(
 
 
 def test_a_suite_without_an_argument_is_told(assay: Assay) -> None:
-    ran = assay("explain", "jobset")
-    assert (ran.code, "assay explain streams" in ran.err) == (2, True), ran.err
+    for name, problem in (
+        ("mlbatch", "has no argument of a norm to explain"),
+        ("x", "is no suite"),
+    ):
+        ran = assay("explain", name)
+        assert ran.code == 2
+        assert ran.err == f"assay: {name!r} {problem}; run assay explain streams\n"
