@@ -20,6 +20,7 @@ from tests.differential.scripts.workloads import workload
 from vocabulary.kinds import (
     CONFIG_MAP,
     DEPLOYMENT,
+    EVENT,
     JOB,
     NAMESPACE,
     NODE,
@@ -131,6 +132,39 @@ def custom_table(c: Dialogue) -> None:
     c.table(WIDGET)
     c.create(gadget("g"), show=NAME)
     c.table(GADGET)
+
+
+@script("Events are printed with the time that they were seen, and no name.", ["4.16"])
+def event_table(c: Dialogue) -> None:
+    at = "2026-01-01T00:00:00"
+    times = {"firstTimestamp": f"{at}Z", "lastTimestamp": f"{at}Z"}
+    for name, fields in {
+        "counted": {**times, "count": 3, "source": {"component": "kubelet", "host": "n0"}},
+        "other-source": {**times, "reportingComponent": "a", "reportingInstance": "a-0"},
+        "series": {
+            "series": {"count": 5, "lastObservedTime": f"{at}.000000Z"},
+            "eventTime": f"{at}.000000Z",
+            "reportingComponent": "example.org/a",
+            "reportingInstance": "a-0",
+            "action": "Ran",
+        },
+        "untimed": {},
+    }.items():
+        involved = {"kind": "Pod", "name": "p", "namespace": c.namespace}
+        if name == "counted":
+            involved["fieldPath"] = "spec.containers{main}"
+        event = {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"name": name},
+            "involvedObject": involved,
+            "type": "Normal",
+            "reason": "Ran",
+            "message": "it ran\n",
+            **fields,
+        }
+        c.create(event, show=NAME)
+        c.table(EVENT, name)
 
 
 @script("A table can carry the objects, or their metadata.", ["4.16"])
