@@ -22,6 +22,8 @@ import yaml
 from vocabulary.regular_files import open_regular
 
 MAX_BYTES: Final = 1024 * 1024
+MAX_BITS: Final = 4096
+"""The maximum size of a whole number."""
 MAX_DEPTH: Final = 64
 MAX_DOCUMENTS: Final = 1000
 
@@ -198,12 +200,14 @@ class _Reader:
             if is_in_base_60:
                 raise ValueError
             value = self._loader.construct_object(node)
-            is_finite = not isinstance(value, int | float) or math.isfinite(value)
+            # An error message could not show it: Python limits the digits of a number in text.
+            if isinstance(value, int) and value.bit_length() > MAX_BITS:
+                raise ValueError
         except (ValueError, KeyError, IndexError, OverflowError, yaml.YAMLError):
             self._refuse(
                 event, f"{_short(event.value)} cannot be read as {_PLAIN_TAGS[tag]}; quote it"
             )
-        if not is_finite:
+        if isinstance(value, float) and not math.isfinite(value):
             self._refuse(event, f"{event.value} is not a number that JSON can hold; quote it")
         return value
 
