@@ -111,7 +111,7 @@ LIMITS: Final[tuple[Limit, ...]] = (
         "missing-parts",
         "A Job, a CRD or a Pod's container that misses a part is refused with other causes.",
         "A real server validates the empty spec, field by field; the refusal agrees.",
-        ("types-of-pods", "types-of-jobs", "types-of-customresourcedefinitions"),
+        ("types-of-jobs", "types-of-customresourcedefinitions"),
         steps=r".* absent",
         fields=r"body\.(message|details\..*)",
     ),
@@ -122,7 +122,6 @@ LIMITS: Final[tuple[Limit, ...]] = (
         "Whether a list is a set, a map or atomic follows from its name here, not from its type.",
         (
             "types-of-configmaps",
-            "types-of-pods",
             "types-of-jobs",
             "types-of-limitranges",
             "types-of-roles",
