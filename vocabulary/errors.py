@@ -109,6 +109,15 @@ def conflict(kind: Kind, name: str, because: str) -> ApiError:
     )
 
 
+def forbidden(kind: Kind, name: str, because: str) -> ApiError:
+    return ApiError(
+        403,
+        "Forbidden",
+        f'{_resource(kind)} "{name}" is forbidden: {because}',
+        _details(kind, name),
+    )
+
+
 def no_answer(because: str) -> ApiError:
     """An error without a response: the request may or may not have been executed."""
     return ApiError(0, "NoAnswer", because)

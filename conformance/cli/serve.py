@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +12,9 @@ import typer
 from conformance.running.run_options import DEFAULT_SEED
 
 CLOCKS = ("real", "advanced")
+_SERVICE = re.compile(
+    r"(?P<namespace>[^/=]+)/(?P<name>[^/=]+)=(?P<host>[^:/=]+):(?P<port>[0-9]{1,5})", re.ASCII
+)
 
 
 def serve(
@@ -24,6 +29,30 @@ def serve(
     nodes: Annotated[int, typer.Option(help="How many nodes.", min=0, max=10_000)] = 2,
     gpus: Annotated[int, typer.Option(help="nvidia.com/gpu per node.", min=0, max=64)] = 0,
     seed: Annotated[int, typer.Option(help="Decides every random choice.", min=0)] = DEFAULT_SEED,
+    no_controllers: Annotated[
+        bool,
+        typer.Option(
+            "--no-controllers", help="Run neither controllers nor the scheduler, like envtest."
+        ),
+    ] = False,
+    controllers: Annotated[
+        str, typer.Option(help="Run only these, separated by commas: job,gc.", metavar="NAMES")
+    ] = "",
+    crds: Annotated[
+        Path | None,
+        typer.Option(
+            help="A directory with CustomResourceDefinitions to serve, as envtest's "
+            "CRDDirectoryPaths.",
+            metavar="DIR",
+        ),
+    ] = None,
+    service: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Where the webhooks of a Service listen; repeat it for others.",
+            metavar="NAMESPACE/NAME=127.0.0.1:PORT",
+        ),
+    ] = None,
     plain: Annotated[
         bool, typer.Option("--plain", help="HTTP without TLS (kubectl sends no token over that).")
     ] = False,
@@ -37,8 +66,11 @@ def serve(
     served. Containers whose commands sleep and exit do so, by themselves or in a shell; all others
     run on. An annotation of a pod or its template says otherwise: assay.dev/behaviour: run 5s, exit
     3. The user of the kubeconfig may do everything; service accounts have tokens (kubectl
-    create token), and the rights that roles and bindings give them. Admission webhooks are not
-    called; installed programs' own kinds are served in all versions.
+    create token), and the rights that roles and bindings give them. Webhooks that are registered
+    are called: at their url, or where --service says that their Service listens.
+
+    For envtest, with USE_EXISTING_CLUSTER=true and the kubeconfig in KUBECONFIG:
+    assay serve --no-controllers --nodes 0, see docs/envtest.md.
 
     \b
     assay serve &
@@ -49,23 +81,33 @@ def serve(
     import secrets
     import signal
 
+    from conformance.cli.crd_directory import define, definitions_in
     from conformance.cli.one_of import require_one_of
     from conformance.implementation import implementation
     from fixtures.simulated.cluster import SimulatedCluster
     from fixtures.simulated.controllers.settings import Settings
     from fixtures.simulated.custom_resources.conversion import of_definitions
+    from fixtures.simulated.serve.registered_webhooks import RegisteredWebhooks
     from fixtures.simulated.serve.server import serve as serve_cluster
     from reference_controller import programs
     from vocabulary.objects import name_of
 
     require_one_of("--clock", clock, CLOCKS)
+    chosen = _chosen(controllers, none=no_controllers)
+    services = _addresses(service or ())
+    given = [] if crds is None else definitions_in(crds)
+    replaced = {name_of(definition) for _, definition in given}
     references = [implementation("reference", role) for role in programs.names()]
-    crds = [crd for reference in references for crd in reference.crds()]
-    settings = Settings(endpoint_slices=True, reads_commands=True)
-    cluster = SimulatedCluster(seed, nodes=nodes, gpus=gpus, crds=crds, settings=settings)
-    for each in references:
-        defined = set(map(name_of, each.crds()))
-        cluster.api.conversion = of_definitions(defined, each.convert, cluster.api.conversion)
+    cluster = SimulatedCluster(
+        seed,
+        nodes=nodes,
+        gpus=gpus,
+        crds=[crd for each in references for crd in each.crds() if name_of(crd) not in replaced],
+        settings=Settings(endpoint_slices=True, reads_commands=True),
+        controllers=chosen,
+    )
+    for place, definition in given:
+        define(cluster.api, place, definition)
     served = serve_cluster(
         cluster,
         port,
@@ -73,6 +115,10 @@ def serve(
         "real" if clock == "real" else "advanced",
         tls=not plain,
     )
+    cluster.api.conversion = RegisteredWebhooks(cluster.api, served.lock, services).convert
+    for each in references:
+        defined = set(map(name_of, each.crds())) - replaced
+        cluster.api.conversion = of_definitions(defined, each.convert, cluster.api.conversion)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with served:
         kubeconfig.parent.mkdir(parents=True, exist_ok=True)
@@ -89,3 +135,40 @@ def serve(
             # It may be another one's by now, which was started after this one.
             if kubeconfig.is_file() and kubeconfig.read_bytes() == own:
                 kubeconfig.unlink()
+
+
+def _chosen(controllers: str, *, none: bool) -> set[str] | None:
+    """The names of the controllers to run; None for all of them."""
+    from conformance.cli.one_of import require_one_of
+    from conformance.cli.problems import BadInputError
+    from fixtures.simulated.controllers import SHORT_NAMES
+
+    if none and controllers:
+        raise BadInputError("--no-controllers and --controllers exclude each other; give one")
+    if not controllers:
+        return set() if none else None
+    full = {name: name for name in SHORT_NAMES.values()}
+    words = (word.strip() for word in controllers.split(","))
+    return {
+        full.get(word) or SHORT_NAMES[require_one_of("--controllers", word, SHORT_NAMES)]
+        for word in words
+    }
+
+
+def _addresses(services: Sequence[str]) -> dict[tuple[str, str], tuple[str, int]]:
+    """Where Services listen, by namespace and name."""
+    from conformance.cli.problems import BadInputError
+
+    found: dict[tuple[str, str], tuple[str, int]] = {}
+    for text in services:
+        parts = _SERVICE.fullmatch(text)
+        if parts is None or not 1 <= int(parts["port"]) <= 65535:
+            raise BadInputError(
+                f"--service {text!r} has to be NAMESPACE/NAME=HOST:PORT, for instance "
+                "jobset-system/jobset-webhook-service=127.0.0.1:9443"
+            )
+        key = parts["namespace"], parts["name"]
+        if key in found:
+            raise BadInputError(f"--service {key[0]}/{key[1]} is given twice; give it once")
+        found[key] = parts["host"], int(parts["port"])
+    return found

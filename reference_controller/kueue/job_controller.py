@@ -11,7 +11,7 @@ started while its quota is given back. What a pass decides is derived from what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,13 +30,13 @@ from reference_controller.kueue.new_workload import new_workload, same_shape
 from reference_controller.kueue.office import Office
 from reference_controller.kueue.priorities import priority_of
 from reference_controller.kueue.quota import stop_policy_of
-from reference_controller.kueue.release import forget, leave, pods_left
+from reference_controller.kueue.release import LOOKS_AGAIN_US, forget, leave, pods_left
 from reference_controller.kueue.workload import Workload
 from reference_controller.kueue.workload_status import Seen, next_status
 from reference_controller.runtime.controller import Key, key_of
 from reference_controller.shared.events import Told, send
 from reference_controller.shared.own_writes import OwnWrites
-from reference_controller.shared.reading import read
+from reference_controller.shared.reading import Reading, read
 from vocabulary.clock import Micros
 from vocabulary.errors import ApiError
 from vocabulary.kinds import POD, Kind
@@ -111,10 +111,12 @@ class JobController:
         return (workload.owner[2],)
 
     def reconcile(self, key: Key, now_us: Micros) -> Reconcile:
-        del now_us
-        return _Pass(
-            key, self._integration, self._office, self._writes, self._told, self._clock
-        ).run()
+        its = _Pass(key, self._integration, self._office, self._writes, self._told, self._clock)
+        due_us = yield from its.run()
+        if not its.looks_again:
+            return due_us
+        again_us = now_us + LOOKS_AGAIN_US
+        return again_us if due_us is None else min(due_us, again_us)
 
 
 @dataclass(slots=True)
@@ -128,12 +130,12 @@ class _Pass:
     told: Told
     clock: Callable[[], Micros]
     job: Object = field(default_factory=dict)
+    looks_again: bool = False
+    """No event may tell when its pods are gone."""
 
     def run(self) -> Reconcile:
         known = self.office.books.of_job(self.integration.kind, self.key)
-        cached = yield from self.integration.find(
-            self.key, known[0].object if known else None, live=False
-        )
+        cached = yield from self._find(known)
         if cached is None:
             self.writes.forget(self.key)
         else:
@@ -151,7 +153,7 @@ class _Pass:
         if workload is None:
             return (yield from self._begin())
         if self.office.rules.leaves_job(is_terminating(self.job)):
-            yield from leave(workload, self.office, is_orphaned=True)
+            yield from self._leave(workload, is_orphaned=True)
             return None
         is_over = is_terminating(self.job) and not workload.has_quota
         if workload.is_terminating or is_over:
@@ -160,6 +162,16 @@ class _Pass:
             yield from self._leave(workload)
             return None
         return (yield from self._follow(workload))
+
+    def _find(self, known: Sequence[Workload]) -> Reading[Object | None]:
+        """The job. Its cache may be behind that of Workloads, which another replica can create: it
+        is not believed where one would be deleted for that."""
+        first = known[0].object if known else None
+        cached = yield from self.integration.find(self.key, first, live=False)
+        stands_for = self.office.rules.stands_for
+        if all(cached is not None and stands_for(w.owner_uid, uid_of(cached)) for w in known):
+            return cached
+        return (yield from self.integration.find(self.key, first, live=True))
 
     def _begin(self) -> Reconcile:
         """Suspend a job that has no Workload, and create one; a cache that is behind may show one
@@ -188,7 +200,8 @@ class _Pass:
         is_over = workload.is_evicted or self.integration.end(self.job) is not None
         left = yield from pods_left(workload, is_sure=is_over and workload.has_quota)
         stopped = yield from self._stopped(workload)
-        seen = Seen(workload, self.integration, self.job, left, self.clock(), stopped)
+        self.looks_again |= left.is_unseen
+        seen = Seen(workload, self.integration, self.job, left.by_pod_set, self.clock(), stopped)
         step = next_status(seen, self.office.config, self.office.rules)
         if step.status != (workload.object.get("status") or {}):
             stored: Object = yield Update(
@@ -306,8 +319,11 @@ class _Pass:
                 self.writes.remember(self.key, written)
                 self.job = written
 
-    def _leave(self, workload: Workload) -> Generator[Request, Any, None]:
-        yield from leave(workload, self.office)
+    def _leave(
+        self, workload: Workload, *, is_orphaned: bool = False
+    ) -> Generator[Request, Any, None]:
+        is_unseen = yield from leave(workload, self.office, is_orphaned=is_orphaned)
+        self.looks_again |= is_unseen
 
 
 def _drop(error: ApiError) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from reference_controller.kueue.names import (
@@ -16,24 +17,40 @@ from reference_controller.kueue.names import (
 )
 from reference_controller.kueue.office import Office
 from reference_controller.kueue.workload import Workload
+from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
 from vocabulary.kinds import POD
 from vocabulary.objects import Object, finalizers_of, get_path, labels_of, meta, uid_of
 from vocabulary.requests import Delete, List, ObjectList, Patch, Request
 
+LOOKS_AGAIN_US: Final = SECOND
+"""Where the API server still has pods that the cache does not show."""
 _ENDED: Final = ("Succeeded", "Failed")
 
 
-def pods_left(
-    workload: Workload, *, is_sure: bool = False
-) -> Generator[Request, Any, Mapping[str, int]]:
-    """By pod set: the number of its pods that are not terminal; of an AppWrapper, which holds quota
-    until all is gone, those that are there.
+@dataclass(frozen=True, slots=True)
+class PodsLeft:
+    """The pods of a Workload that are not terminal; of an AppWrapper, which holds quota until all
+    is gone, those that are there."""
 
-    With `is_sure` a cache that shows none is not believed: it may be behind.
-    """
+    by_pod_set: Mapping[str, int]
+    is_unseen: bool = False
+    """The cache shows none of them. After a broken watch it never may, and no event tells that
+    they are gone."""
+
+    @property
+    def count(self) -> int:
+        return sum(self.by_pod_set.values())
+
+
+def pods_left(workload: Workload, *, is_sure: bool = False) -> Generator[Request, Any, PodsLeft]:
+    """Look for the pods of a Workload. With `is_sure` a cache that shows none is not believed: it
+    may be behind."""
     left = yield from _pods_left(workload, live=False)
-    return left if left or not is_sure else (yield from _pods_left(workload, live=True))
+    if left or not is_sure:
+        return PodsLeft(left)
+    left = yield from _pods_left(workload, live=True)
+    return PodsLeft(left, is_unseen=bool(left))
 
 
 def _pods_left(workload: Workload, *, live: bool) -> Generator[Request, Any, Mapping[str, int]]:
@@ -52,25 +69,28 @@ def leave(
     office: Office,
     *,
     is_orphaned: bool = False,
-) -> Generator[Request, Any, None]:
-    """Delete a Workload whose job is gone, and let it go as soon as its quota may."""
+) -> Generator[Request, Any, bool]:
+    """Delete a Workload whose job is gone, and let it go as soon as its quota may; True if no event
+    may tell when that is."""
     if not workload.is_terminating:
         try:
             stored: Object = yield Delete(WORKLOAD, *workload.key, uid=workload.uid)
         except ApiError as error:
             if error.is_not_found:
-                return
+                return False
             raise
         if stored.get("kind") != WORKLOAD.kind:
-            return
+            return False
         workload = Workload(stored)
         office.books.take_answer(workload)
     holds = office.config.holds_until_terminal
     if is_orphaned and holds and (yield from _is_stopping(workload)):
         is_orphaned = False
     left = yield from pods_left(workload, is_sure=holds and not is_orphaned)
-    if office.rules.may_go(is_orphaned, holds, sum(left.values())):
+    if office.rules.may_go(is_orphaned, holds, left.count):
         yield from forget(workload, office)
+        return False
+    return left.is_unseen
 
 
 def _is_stopping(workload: Workload) -> Generator[Request, Any, bool]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from reference_controller.kueue.names import JOB_UID, OF_WORKLOAD, WORKLOAD
 from reference_controller.kueue.office import Office
-from reference_controller.kueue.release import leave
+from reference_controller.kueue.release import LOOKS_AGAIN_US, leave
 from reference_controller.kueue.workload import Workload
 from reference_controller.runtime.controller import Key, key_of
 from reference_controller.shared.reading import read
@@ -43,11 +43,11 @@ class WorkloadController:
         return (key_of(obj),) if _is_orphaned(Workload(obj)) else ()
 
     def reconcile(self, key: Key, now_us: Micros) -> Reconcile:
-        del now_us
         found = yield from read(WORKLOAD, *key, live=False)
-        if found is not None and _is_orphaned(workload := Workload(found)):
-            yield from leave(workload, self._office, is_orphaned=True)
-        return None
+        if found is None or not _is_orphaned(workload := Workload(found)):
+            return None
+        is_unseen = yield from leave(workload, self._office, is_orphaned=True)
+        return now_us + LOOKS_AGAIN_US if is_unseen else None
 
 
 def _is_orphaned(workload: Workload) -> bool:

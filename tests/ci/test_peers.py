@@ -1,7 +1,8 @@
-"""`ci/peers tools`: its comparison, with a peer that was written for the test."""
+"""`ci/peers`: its comparisons, with peers that were written for the test."""
 
 from __future__ import annotations
 
+import importlib
 import json
 import shutil
 import subprocess
@@ -73,3 +74,40 @@ def test_lines_of_the_checkers_are_compared_without_their_blanks(tmp_path: Path)
         assert "cluster-checker: NOT SHOWN: node is not installed" in ended.stdout
     else:
         assert "cluster-checker guide-cluster.yaml: 12 fields, 12 equal" in ended.stdout
+
+
+def test_specs_that_fail_without_a_cause_or_pass_in_spite_of_one_are_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "ci" / "bench"))
+    peer_suites = importlib.import_module("peer_suites")
+    result = peer_suites.Result(peer_suites.SUITES[0], 3, ("fails", "is known"), 1.5)
+    causes = {"is known": "a cause", "is fixed": "another one"}
+    assert peer_suites.told(result, causes) == 2
+    told = capsys.readouterr().out
+    assert "jobset-v0.12.0 test/integration/controller: 1 of 3 specs pass, 2 s" in told
+    assert "has no cause for it: fails" in told
+    assert "remove it from peer_failures.yaml: is fixed" in told
+    text = peer_suites.section([result], {result.suite.name: causes})
+    assert "| jobset-v0.12.0 | is known | a cause |" in text
+    aborted = result._replace(specs=0, failed=(), aborted="BeforeSuite failed")
+    assert peer_suites.told(aborted, {"BeforeSuite": "a cause"}) == 0
+    assert peer_suites.told(aborted, {}) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["nonesuch"], "no suite has nonesuch in its name; the suites are:"),
+        (["--checkout", "jobset=/nonesuch"], "give RELEASE=DIR, with a release of jobset-v0.12.0"),
+    ],
+)
+def test_unknown_suites_and_checkouts_are_refused(arguments: list[str], told: str) -> None:
+    ended = subprocess.run(
+        [sys.executable, ROOT / "ci" / "peers", "suites", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 2
+    assert told in ended.stdout + ended.stderr

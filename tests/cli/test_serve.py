@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import ssl
 import subprocess
@@ -11,9 +12,12 @@ import threading
 import urllib.request
 from base64 import b64decode
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
+
+from tests.cli.command import assay
 
 IN_THE_BACKGROUND = 'trap "" INT; exec "$@"'
 """Start a process in the background, as a shell does: with SIGINT ignored."""
@@ -86,3 +90,104 @@ def test_a_mistake_in_a_simulated_controller_ends_the_server_and_names_the_objec
     assert "node-lifecycle at planted: ZeroDivisionError" in ended.stderr
     assert "a bug of Assay" in ended.stderr
     assert not path.exists()
+
+
+def test_only_the_chosen_controllers_run_and_definitions_of_a_directory_are_served(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "shims.yaml").write_text(yaml.safe_dump(SHIMS))
+    (tmp_path / "kustomization.yaml").write_text("resources: [shims.yaml]\n")
+    chosen = ["--controllers", "job,gc", "--crds", str(tmp_path), "--clock", "advanced"]
+    path = tmp_path / "kubeconfig"
+    command = [sys.executable, "-m", "conformance.cli", "serve", *chosen, "--plain"]
+    with subprocess.Popen(
+        [*command, "--kubeconfig", str(path)], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        server = process.stdout.readline().removeprefix("server: ").strip()
+        process.stdout.readline()
+        token = yaml.safe_load(path.read_text())["users"][0]["user"]["token"]
+
+        def ask(path: str, body: object = None) -> Any:
+            data = None if body is None else json.dumps(body).encode()
+            headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+            request = urllib.request.Request(server + path, data, headers)
+            with urllib.request.urlopen(request, timeout=10) as reply:
+                return json.load(reply)
+
+        pod = {"containers": [{"name": "c", "image": "i"}], "restartPolicy": "Never"}
+        job = {"metadata": {"name": "a"}, "spec": {"template": {"spec": pod}}}
+        ask("/apis/batch/v1/namespaces/default/jobs", job)
+        ask("/apis/test.dev/v1/namespaces/default/shims", {**SHIM, "metadata": {"name": "s"}})
+        ask("/assay/clock", {"advance": "1m"})
+        (made,) = ask("/api/v1/namespaces/default/pods")["items"]
+        process.send_signal(signal.SIGTERM)
+    assert made["metadata"]["ownerReferences"][0]["name"] == "a"
+    assert made["status"]["phase"] == "Pending"
+    assert "nodeName" not in made["spec"]
+
+
+SHIM = {"apiVersion": "test.dev/v1", "kind": "Shim"}
+SHIMS: dict[str, Any] = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "shims.test.dev"},
+    "spec": {
+        "group": "test.dev",
+        "scope": "Namespaced",
+        "names": {"plural": "shims", "kind": "Shim"},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {"openAPIV3Schema": {"type": "object"}},
+            }
+        ],
+    },
+}
+
+
+def test_unknown_controllers_and_malformed_addresses_are_refused_with_what_to_write(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(*arguments: str) -> str:
+        ended = assay(monkeypatch, capsys, "serve", *arguments)
+        assert (ended.code, ended.out) == (2, "")
+        return ended.err
+
+    told = refused("--controllers", "job, gargabe-collector")
+    assert "scheduler, job, " in told
+    assert "garbage-collector?" in told
+    assert "exclude each other" in refused("--controllers", "job", "--no-controllers")
+    address = "hooks/hook=127.0.0.1:9443"
+    assert "is given twice" in refused("--service", address, "--service", address)
+    for text in ("hook=127.0.0.1:9443", "hooks/hook=9443", "hooks/hook=127.0.0.1:70000"):
+        assert "NAMESPACE/NAME=HOST:PORT, for instance" in refused("--service", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "no .json, .yaml, .yml file there has a CustomResourceDefinition"),
+        (yaml.safe_dump({**SHIMS, "apiVersion": "apiextensions.k8s.io/v1beta1"}), "convert it to"),
+        (yaml.safe_dump({**SHIMS, "spec": {"group": 5}}), "a.yaml:6:10: spec.group: expected"),
+        (f"---\n{json.dumps({**SHIMS, 'spec': []})}\n---\na: b\n", "document 1: spec: expected"),
+        (f"{json.dumps(SHIMS)}\n---\n{json.dumps(SHIMS)}\n", "in .*document 1, too; remove one"),
+        (yaml.safe_dump({**SHIMS, "metadata": {"name": "shim"}}), "metadata.name: Invalid value"),
+        ("a: [", "a.yaml:"),
+    ],
+)
+def test_definitions_that_cannot_be_served_are_refused_with_their_place(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    text: str,
+    told: str,
+) -> None:
+    (tmp_path / "a.yaml").write_text(text)
+    ended = assay(monkeypatch, capsys, "serve", "--crds", tmp_path)
+    assert (ended.code, ended.out) == (2, "")
+    assert re.search(told, ended.err), ended.err
+    ended = assay(monkeypatch, capsys, "serve", "--crds", tmp_path / "a.yaml")
+    assert "is not a directory" in ended.err

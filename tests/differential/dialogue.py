@@ -195,15 +195,17 @@ class Dialogue:
         show: Show = (),
         user: str = "user",
         token: str = "",
+        sent: Sequence[tuple[str, str]] = (),
         headers: bool = False,
     ) -> Answer:
         """A raw HTTP request, for requests that the vocabulary lacks; bytes are sent unchanged.
 
-        With `headers`, those of the response that say something are written down."""
+        `sent` are headers of the request. With `headers`, those of the response that say something
+        are written down."""
         encoded = body if isinstance(body, bytes) else b""
         if body is not None and not isinstance(body, bytes):
             encoded = msgspec.json.encode(body)
-        call = Call(method, target, encoded, content_type, accept, user, token)
+        call = Call(method, target, encoded, content_type, accept, user, token, tuple(sent))
         answer = self._target.exchange(call)
         told = {"warnings": list(answer.warnings), "retry after": answer.retry_after}
         self._write(label or f"{method} {target}", answer, show, **(told if headers else {}))

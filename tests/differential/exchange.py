@@ -29,6 +29,8 @@ class Call:
     user: str = "user"
     token: str = ""
     """Authenticates instead of the user's own."""
+    headers: tuple[tuple[str, str], ...] = ()
+    """Sent as well; several may have the same name."""
 
 
 @dataclass(frozen=True)

@@ -147,13 +147,6 @@ LIMITS: Final[tuple[Limit, ...]] = (
         steps=r"get .*|access of a viewer",
     ),
     Limit(
-        "privilege-escalation",
-        "A user may create roles and bindings for rights that it does not have.",
-        "Scenarios' users are administrators, and operators' roles are granted by the run.",
-        ("escalation",),
-        steps="own .*",
-    ),
-    Limit(
         "words-of-webhook-patches",
         "A webhook's patch that is no JSON, or that does not apply, is rejected with other words.",
         "They are those of Go's libraries; code, reason and the webhook's name agree.",

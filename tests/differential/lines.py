@@ -126,5 +126,6 @@ LINES: Final[dict[str, Line]] = {
     "7.8": Line(
         "Objects are converted between the versions of a definition, by its webhook if it has one."
     ),
+    "7.9": Line("Impersonation: who may act as whom, for which requests, and with which rights."),
     "7.3": Line("Rights by roles and bindings, in a namespace or in all, and refusals without."),
 }

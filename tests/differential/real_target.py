@@ -74,7 +74,13 @@ class RealTarget:
             headers["Authorization"] = f"Bearer {call.token}"
         if call.body:
             headers["Content-Type"] = call.content_type
-        connection.request(call.method, call.target, call.body or None, headers)
+        # Not by `request`, whose headers have different names.
+        connection.putrequest(call.method, call.target)
+        for name, value in (*headers.items(), *call.headers):
+            connection.putheader(name, value)
+        if call.body:
+            connection.putheader("Content-Length", str(len(call.body)))
+        connection.endheaders(call.body or None)
         response = connection.getresponse()
         return Answer(
             response.status,

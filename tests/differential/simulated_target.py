@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -17,6 +18,7 @@ from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
 from fixtures.simulated.controllers.settings import Settings
 from fixtures.simulated.serve.answering import answer_list, answer_one, document, event_renderer
 from fixtures.simulated.serve.events import as_core
+from fixtures.simulated.serve.impersonation import attributes_of, impersonated, wanted_user
 from fixtures.simulated.serve.requests import Call as SimulatedCall
 from fixtures.simulated.serve.requests import watch_request
 from fixtures.simulated.serve.response_headers import retry_after, warnings
@@ -80,8 +82,8 @@ class SimulatedTarget:
             call.body,
         )
         try:
-            actor = self._actor(call)
-            return self._answered(asked, actor)
+            with self._acting(call, asked) as actor:
+                return self._answered(asked, actor)
         except ApiError as error:
             status = error.to_status()
             told = tuple(warnings(asked.warnings))
@@ -103,14 +105,22 @@ class SimulatedTarget:
             code, body = answer_one(asked, target, actor, self._served)
         return Answer(code, _as_json(back(body)), tuple(warnings(asked.warnings)))
 
-    def _actor(self, call: Call) -> str:
-        if not call.token:
-            return call.user
-        try:
-            user = self._cluster.api.tokens.recognize(call.token).user
-        except UnknownTokenError:
-            raise ApiError(401, "Unauthorized", "Unauthorized") from None
-        return self._cluster.api.access.authenticated(user)
+    @contextmanager
+    def _acting(self, call: Call, asked: SimulatedCall) -> Iterator[str]:
+        access = self._cluster.api.access
+        client: str | User = call.user
+        if call.token:
+            try:
+                client = self._cluster.api.tokens.recognize(call.token).user
+            except UnknownTokenError:
+                raise ApiError(401, "Unauthorized", "Unauthorized") from None
+        wanted = wanted_user(call.headers)
+        if wanted is not None:
+            requestor = client if isinstance(client, User) else access.user(client)
+            action = attributes_of(asked.method, asked.path, asked.query)
+            client = impersonated(self._cluster.api, requestor, wanted, action)
+        with access.acting(client) as actor:
+            yield actor
 
     def watch(
         self, watch: WatchCall, enough: Callable[[Sequence[Event]], bool], within_seconds: float

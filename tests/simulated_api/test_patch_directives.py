@@ -76,7 +76,7 @@ def test_a_json_patch_may_move_a_value_to_where_it_is() -> None:
 def test_a_json_patch_has_ten_thousand_operations_at_most() -> None:
     one = {"op": "test", "path": "/flag", "value": True}
     assert apply_json_patch(NESTED, [one] * MAX_OPERATIONS) == NESTED
-    with pytest.raises(JsonPatchError, match="10001 operations"):
+    with pytest.raises(JsonPatchError, match="got 10001"):
         apply_json_patch(NESTED, [one] * (MAX_OPERATIONS + 1))
 
 

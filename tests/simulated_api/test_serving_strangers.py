@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import copy
 import socket
-from collections.abc import Callable
+import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from fixtures.simulated.serve import handler
-from fixtures.simulated.serve.server import ServedCluster
-from tests.simulated_api.cluster import WIDGET_SCHEMA
+from fixtures.simulated.serve import connections
+from fixtures.simulated.serve.handler import HttpHandler
+from fixtures.simulated.serve.server import ServedCluster, serve
+from tests.simulated_api.cluster import WIDGET_SCHEMA, Cluster
 from tests.simulated_api.served import TOKEN, ask
 
 PATH = "/api/v1/namespaces/default/configmaps"
 AUTHORIZED = f"Authorization: Bearer {TOKEN}\r\n"
+MAP = b'{"metadata":{"name":"chunked"}}'
 BOMB = b"a: &a [x,x,x,x]\nb: &b [*a,*a,*a]\nc: &c [*b,*b,*b]\n"
 
 
@@ -46,9 +49,24 @@ def test_a_strangers_body_is_not_waited_for(served: ServedCluster) -> None:
     assert answer.startswith(b"HTTP/1.1 401 ")
 
 
-def test_a_body_of_unknown_length_is_refused(served: ServedCluster) -> None:
-    answer = exchange(served, post("Transfer-Encoding: chunked"))
-    assert answer.startswith(b"HTTP/1.1 411 ")
+@pytest.mark.parametrize(
+    ("chunks", "code"),
+    [
+        (b"%x\r\n%s\r\n0\r\n\r\n" % (len(MAP), MAP), 201),
+        (b"5\r\n%s\r\n%x;x=y\r\n%s\r\n0\r\nX: y\r\n\r\n" % (MAP[:5], len(MAP) - 5, MAP[5:]), 201),
+        (b"zz\r\n", 500),
+        (b"400000\r\n%s" % (b"x" * 0x400000), 413),
+    ],
+    ids=["one chunk", "two chunks", "no chunk", "too large"],
+)
+def test_bodies_in_chunks_are_read(served: ServedCluster, chunks: bytes, code: int) -> None:
+    request = post("Transfer-Encoding: chunked", "Connection: close", body=chunks)
+    assert exchange(served, request).startswith(f"HTTP/1.1 {code} ".encode())
+
+
+def test_other_transfer_encodings_are_not_implemented(served: ServedCluster) -> None:
+    answer = exchange(served, post("Transfer-Encoding: gzip"))
+    assert answer.startswith(b"HTTP/1.1 501 ")
 
 
 @pytest.mark.parametrize(
@@ -59,31 +77,64 @@ def test_a_body_of_unknown_length_is_refused(served: ServedCluster) -> None:
 def test_a_request_that_does_not_arrive_is_not_waited_for(
     served: ServedCluster, begun: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(handler, "REQUEST_SECONDS", 0.2)
+    monkeypatch.setattr(connections, "REQUEST_SECONDS", 0.2)
+    monkeypatch.setattr(HttpHandler, "idle_seconds", 0.2)
     assert not exchange(served, begun).startswith(b"HTTP/1.1 2")
 
 
-def test_connections_beyond_the_limit_are_closed_and_places_are_given_back(
-    served: ServedCluster,
+@pytest.fixture
+def crowded(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[ServedCluster]:
+    """A server with few places."""
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", PLACES)
+    with serve(cluster, token=TOKEN, clock="advanced", tls=False) as running:
+        yield running
+
+
+PLACES = 4
+READ = f"GET {PATH} HTTP/1.1\r\nHost: x\r\n{AUTHORIZED}Connection: close\r\n\r\n".encode()
+WATCH = f"GET {PATH}?watch=1 HTTP/1.1\r\nHost: x\r\n{AUTHORIZED}\r\n".encode()
+
+
+@pytest.mark.parametrize(
+    "begun", [b"", READ[:20], WATCH], ids=["nothing", "half a request", "a watch"]
+)
+def test_requests_beyond_the_limit_are_told_to_come_back_and_places_are_given_back_at_once(
+    crowded: ServedCluster, begun: bytes
 ) -> None:
     open_ones = [
-        socket.create_connection(("127.0.0.1", served.port), timeout=60)
-        for _ in range(handler.MAX_CONNECTIONS)
+        socket.create_connection(("127.0.0.1", crowded.port), timeout=60) for _ in range(PLACES)
     ]
-    assert exchange(served, b"GET /readyz HTTP/1.1\r\n\r\n") == b""
+    for each in open_ones:
+        each.sendall(begun)
+        if begun == WATCH:
+            assert each.recv(12) == b"HTTP/1.1 200"
+    refusal = exchange(crowded, READ)
+    assert refusal.startswith(b"HTTP/1.1 429 ")
+    assert b"\r\nRetry-After: 1\r\n" in refusal
+    assert refusal.endswith(b"Too many requests, please try again later.\n")
     for each in open_ones:
         each.close()
-    answers: Callable[[], bytes] = lambda: exchange(  # noqa: E731
-        served, b"GET /readyz HTTP/1.1\r\nConnection: close\r\n\r\n"
-    )
-    assert next(filter(None, (_or_nothing(answers) for _ in range(1000)))).endswith(b"ok")
+    answers = (exchange(crowded, READ) for _ in range(100) if not time.sleep(0.05))
+    assert any(answer.startswith(b"HTTP/1.1 200 ") for answer in answers)
 
 
-def _or_nothing(answers: Callable[[], bytes]) -> bytes:
-    try:
-        return answers()
-    except ConnectionError:
-        return b""
+@pytest.mark.parametrize("method", ["HEAD", "OPTIONS", "FOO"])
+def test_other_methods_are_not_allowed(served: ServedCluster, method: str) -> None:
+    answer = exchange(served, READ.replace(b"GET", method.encode()))
+    assert answer.startswith(b"HTTP/1.1 405 ")
+    assert (b"MethodNotAllowed" in answer) == (method != "HEAD")
+
+
+def test_names_of_headers_are_read_in_any_case(served: ServedCluster) -> None:
+    body = b'{"data":{"a":"b"}}'
+    ask(served, PATH, "POST", {"metadata": {"name": "a"}})
+    request = post(
+        "content-type: application/merge-patch+json",
+        f"content-length: {len(body)}",
+        "connection: close",
+        body=body,
+    ).replace(f"POST {PATH}".encode(), f"PATCH {PATH}/a".encode())
+    assert exchange(served, request).startswith(b"HTTP/1.1 200 ")
 
 
 @pytest.mark.parametrize("kind", ["application/yaml", "application/apply-patch+yaml"])

@@ -10,6 +10,64 @@ from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
 
 PLANS = {
+    "app-wrapper-is-resumed-as-its-quota-goes": """
+seed: 1306827224
+scenario: quota/cells/of-app-wrapper/reclaim/stuck
+faults:
+- webhook_outage: {kind: AppWrapper}
+  when: {after: commit, by: appwrapper, verb: patch, kind: AppWrapper, subresource: '', outcome: any}
+- hold_object: {kind: Workload, name: {appwrapper: a}}
+  when: {at: 78s}
+  for: 30s
+- suspend: {appwrapper: a}
+  when: {at: 122s}
+  for: 26s
+""",
+    "job-replaces-a-pod-that-stops": """
+seed: 189547392
+scenario: quota/cells/of-app-wrapper/deleted-in-background/slow
+workload: {appwrapper: a, name: b, completions: 3, backoff: 1, restart: Never}
+faults:
+- hold_object: {kind: Job, name: {appwrapper: b}}
+  when: {after: commit, kind: AppWrapper, name: b, field: {status.phase: Running}, delay: 26s}
+  for: 1s
+- pause: {actor: kubelet/n0}
+  when: {at: 98s}
+""",
+    "broken-watch-never-shows-pods": """
+seed: 1027638743
+scenario: quota/cells/of-ray-cluster/deleted-in-foreground/quick
+faults:
+- break_watch: {kind: Pod, gap: 7s}
+  when: {after: commit, event: updated, kind: Pod, occurrence: 2}
+""",
+    "replica-sees-a-workload-before-its-job": """
+seed: 2654234356
+scenario: quota/cells/of-pytorch-job/preemption/slow
+faults:
+- double_operator: {}
+  when: {before: commit, by: operator, verb: patch, kind: ResourceFlavor, subresource: ''}
+""",
+    "others-hold-a-workload-that-was-let-go": """
+seed: 1973392364
+scenario: quota/cells/of-app-wrapper/success/held
+faults:
+- hold_object: {kind: Workload, name: {appwrapper: a}}
+  when: {before: commit, by: appwrapper, occurrence: 5}
+- cordon: {node: {which: random}}
+  when: {after: reply, by: appwrapper, outcome: any, occurrence: 4}
+  for: 15s
+""",
+    "pod-is-evicted-that-is-not-restarted": """
+seed: 3059956689
+scenario: streams/submitted/pod-is-not-to-be-restarted
+faults:
+- break_watch: {kind: Import, gap: 17s}
+  when: {after: commit, by: operator, verb: create, kind: Export, subresource: '', outcome: any}
+- taint: {node: {which: random}, key: example.com/broken, effect: NoExecute}
+  when: {after: commit, event: updated, kind: Pod, field: {status.phase: Running}, occurrence: 2}
+  for: 5s
+""",
     "user-deletes-the-workload-of-an-evicted-one": """
 seed: 3045847765
 scenario: quota/cells/of-app-wrapper/preemption/quick

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.differential.dialogue import Dialogue
 from tests.differential.script import script
 from tests.differential.scripts.manifests import role, role_binding, user_subject
@@ -84,16 +86,87 @@ def bootstrap_roles(c: Dialogue) -> None:
 @script("Nobody grants rights that they do not have.", ["7.3"])
 def escalation(c: Dialogue) -> None:
     group = ["rbac.authorization.k8s.io"]
-    writer = role("writer", ["create"], ["roles", "rolebindings"])
-    c.create({**writer, "rules": [{**writer["rules"][0], "apiGroups": group}]}, show=["kind"])
+    plurals = ["roles", "rolebindings"]
+    writer = role("writer", ["create", "update", "patch"], plurals, group=group[0])
+    own = role("own", ["get"], ["configmaps"])["rules"]
+    paths = f"differential-{c.namespace}"
+    c.create({**writer, "rules": [*writer["rules"], *own]}, show=["kind"])
     c.create(role_binding("writer", "writer", [user_subject("operator-1")]), show=["kind"])
     c.create(role("reader", ["get"], ["pods"]), show=["kind"])
-    asked = {"namespace": c.namespace, "verb": "create", "resource": "roles", "group": group[0]}
+    everything = {"verbs": ["get"], "nonResourceURLs": ["/x"]}
+    c.create({**role(paths, [], []), "kind": "ClusterRole", "rules": [everything]}, show=["kind"])
+    c.create(role("held", ["get"], ["configmaps"]), show=["kind"])
+    asked = {"namespace": c.namespace, "verb": "patch", "resource": plurals[1], "group": group[0]}
     c.until_allowed("operator-1", asked)
     path = f"/apis/{group[0]}/v1/namespaces/{c.namespace}"
-    shown = ["kind", "code", "reason"]
-    for plural, body in (
-        ("roles", role("own", ["get"], ["pods"])),
-        ("rolebindings", role_binding("own", "reader", [user_subject("operator-1")])),
-    ):
-        c.raw("POST", f"{path}/{plural}", body, user="operator", show=shown, label=f"own {plural}")
+
+    def write(method: str, target: str, body: Any, label: str, content_type: str = "") -> None:
+        sort = content_type or "application/json"
+        c.raw(
+            method,
+            f"{path}/{target}",
+            body,
+            content_type=sort,
+            user="operator",
+            show=["kind"],
+            label=label,
+        )
+
+    def binding(name: str, of: str, kind: str = "Role") -> Any:
+        made = role_binding(name, of, [user_subject("operator-1")])
+        return {**made, "roleRef": {**made["roleRef"], "kind": kind}}
+
+    write("POST", "roles", role("own", ["get"], ["pods"]), "own roles")
+    write("POST", "rolebindings", binding("own", "reader"), "own rolebindings")
+    write("POST", "roles", role("fits", ["get"], ["configmaps"]), "a role of what is held")
+    named = role("named", ["get"], ["configmaps"], names=["a"])
+    write("POST", "roles", named, "a role of less than is held")
+    wide = role("wide", ["get", "list", "watch"], ["configmaps", "pods/log"])
+    more = role("more", ["get", "update"], ["configmaps"], names=["a", "b"])["rules"]
+    write("POST", "roles", {**wide, "rules": [*wide["rules"], *more]}, "a role of much")
+    write("POST", "roles", role("all", ["*"], ["*"], group="*"), "a role of everything")
+    write("POST", "roles", role("invalid", [], ["pods"]), "a role of no verb")
+    generated = role("x", ["get"], ["pods"])
+    generated["metadata"] = {"generateName": "made-"}
+    write("POST", "roles", generated, "a role without a name")
+    write("PUT", "roles/fits", role("fits", ["get", "list"], ["configmaps"]), "more rights")
+    merge = "application/merge-patch+json"
+    labels = {"metadata": {"labels": {"a": "b"}}}
+    finalizers = {"metadata": {"finalizers": ["a.b/c"]}}
+    write("PATCH", "roles/fits", labels, "a label of a role that is held", merge)
+    write("PATCH", "roles/reader", labels, "a label of a role that is not held", merge)
+    write("PATCH", "roles/reader", finalizers, "a finalizer of a role that is not held", merge)
+    write("PATCH", "roles/reader", {"metadata": {"finalizers": None}}, "and away with it", merge)
+    write("POST", "rolebindings", binding("held", "held"), "a binding of what is held")
+    write("POST", "rolebindings", binding("none", "missing"), "a binding of no role")
+    write("POST", "rolebindings", binding("paths", paths, "ClusterRole"), "a binding of paths")
+    write("POST", "rolebindings", binding("odd", "reader", "Pod"), "a binding of a pod")
+    write("PATCH", "rolebindings/held", {"subjects": None}, "no subjects", merge)
+    c.delete(CLUSTER_ROLE, paths, show=["kind"])
+
+
+@script("The verbs escalate and bind allow to grant what one does not have.", ["7.3"])
+def rights_to_escalate(c: Dialogue) -> None:
+    group = "rbac.authorization.k8s.io"
+    jane = f"jane-{c.namespace}"
+    rules = [
+        role("", ["create", "update"], ["roles", "rolebindings"], group=group)["rules"][0],
+        role("", ["escalate"], ["roles"], group=group, names=["a"])["rules"][0],
+        role("", ["bind"], ["roles"], group=group, names=["b"])["rules"][0],
+    ]
+    c.create({**role("writer", [], []), "rules": rules}, show=["kind"])
+    c.create(role_binding("writer", "writer", [user_subject(jane)]), show=["kind"])
+    asked = {"namespace": c.namespace, "verb": "bind", "resource": "roles", "group": group}
+    c.until_allowed(jane, {**asked, "name": "b"})
+    path = f"/apis/{group}/v1/namespaces/{c.namespace}"
+    sent = [("Impersonate-User", jane)]
+    for name in "abc":
+        c.create(role(name, ["get"], ["pods"]), show=["kind"])
+        body = role_binding(name, name, [user_subject(jane)])
+        c.raw("POST", f"{path}/rolebindings", body, sent=sent, show=["kind"], label=f"bind {name}")
+    for name in "abc":
+        body = role(name, ["get", "list"], ["pods"])
+        c.raw("PUT", f"{path}/roles/{name}", body, sent=sent, show=["kind"], label=f"widen {name}")
+    new = role("a", ["get"], ["secrets"])
+    c.delete(ROLE, "a", show=["kind"])
+    c.raw("POST", f"{path}/roles", new, sent=sent, show=["kind"], label="create a")

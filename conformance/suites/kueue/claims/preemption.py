@@ -321,6 +321,8 @@ def no_victim_too_many(run: WorkloadRun) -> Obligations:
             continue
         if run.queues.was_touched(run, seen_us, evicted):
             yield undecided(evicted, "others of the cohort came or went meanwhile")
+        elif run.queues.was_overtaken(run, evicted, preemptor):
+            yield undecided(evicted, "one came meanwhile that may go before its preemptor")
         elif run.queues.could_spare(run, evicted, preemptor):
             yield violated(
                 evicted,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from conformance.history import Moment, Track
 from conformance.norm import Obligations, eventually, met, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import when
@@ -20,8 +21,7 @@ def app_wrapper_is_waited_for(run: WorkloadRun) -> Obligations:
     if run.job is None or run.job.track.kind != str(APP_WRAPPER):
         return
     for before, after in run.releases:
-        job = run.job.track.at(after.n)
-        if condition_status(job, "QuotaReserved") == "True":
+        if _has_said_reserved(run, run.job.track, after):
             yield violated(
                 after,
                 f"{when(after)}: the quota of {run.job} is given back, and that says that it is "
@@ -30,6 +30,19 @@ def app_wrapper_is_waited_for(run: WorkloadRun) -> Obligations:
             )
         else:
             yield met(after)
+
+
+def _has_said_reserved(run: WorkloadRun, app_wrapper: Track, until: Moment) -> bool:
+    """True if an AppWrapper has said that it holds quota in each state that the controller may have
+    seen last at a moment."""
+    seen_us = run.operator.timing.seen_us(until.t)
+    known = [each for each in app_wrapper.versions if each.n <= until.n]
+    oldest = max((each.n for each in known if each.t <= seen_us), default=-1)
+    return all(
+        condition_status(each.object or {}, "QuotaReserved") == "True"
+        for each in known
+        if each.n >= oldest
+    )
 
 
 @claim(

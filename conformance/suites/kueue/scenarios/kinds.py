@@ -270,7 +270,7 @@ def pod_is_never_ready(world: World) -> None:
 
 @scenario(
     arms=["KQ-006", "KQ-012", "KQ-014", "KQ-016", "KQ-061", "KQ-062", "KQ-063"],
-    kills="group-goes-with-its-pods",
+    kills="no-pod-is-gated",
     config=requeues(),
 )
 def stateful_set_is_never_ready(world: World) -> None:

@@ -231,6 +231,20 @@ class Queues:
             for before, after in other.changes
         )
 
+    def was_overtaken(self, run: WorkloadRun, evicted: Snapshot, preemptor: WorkloadRun) -> bool:
+        """True if a Workload came, about when one was evicted, that may go before the preemptor and
+        take what the victims give back; times of whole seconds do not tell which is first."""
+        latency_us = run.operator.timing.latency_us
+        mine = preemptor.at(evicted.n)
+        for other in self.others(preemptor):
+            came = other.snapshots[0]
+            theirs = other.at(evicted.n) or came
+            if mine is None or abs(came.t - evicted.t) > latency_us or theirs.has_quota:
+                continue
+            if other.precedence(theirs) >= preemptor.precedence(mine):
+                return True
+        return False
+
     def better_victim(self, run: WorkloadRun, evicted: Snapshot) -> WorkloadRun | None:
         """Another Workload of the same queue that was not evicted, would have given back as much,
         and comes before this one among the candidates: its priority is lower, or the same and its
@@ -489,6 +503,8 @@ class Queues:
             awaited = waiting[0].track.uid
             if not any(state.is_evicted and state.preemptor == awaited for state in held):
                 continue
+            if not self._goes_first(waiting[0], run, at.n):
+                continue
             for placed in standing.placements(queue, run.parts(at.n)):
                 nothing = dict.fromkeys(placed, Fraction(0))
                 if standing.is_within_nominal(queue, nothing) and any(
@@ -497,6 +513,13 @@ class Queues:
                 ):
                     return at
         return None
+
+    def _goes_first(self, other: WorkloadRun, run: WorkloadRun, n: int) -> bool:
+        """True if another Workload goes before one, as far as times of whole seconds tell."""
+        theirs, mine = other.at(n), run.at(n)
+        if theirs is None or mine is None:
+            return False
+        return other.precedence(theirs) > run.precedence(mine)
 
     def _lower(self, run: WorkloadRun, queue: str, n: int) -> Iterator[Snapshot]:
         """Those that a Workload may preempt in its queue after position n."""

@@ -311,12 +311,12 @@ class WorkloadRun(ObjectRun):
         return self.next(state, lambda each: each.count < state.count)
 
     def let_go(self, since: Moment) -> Moment | None:
-        """The first moment after another from which on nothing of the controller keeps it, though
-        it is deleted."""
-        found = self.next(
-            since, lambda each: each.is_terminating and IN_USE not in finalizers_of(each.object)
-        )
-        return _first(found, self.track.removed)
+        """The first moment, that one included, from which on nothing of the controller keeps it,
+        though it is deleted."""
+        now = self.at(since.n)
+        if now is not None and _is_let_go(now):
+            return since
+        return _first(self.next(since, _is_let_go), self.track.removed)
 
     def gone(self, since: Moment) -> Moment | None:
         """The first moment after another at which it is finished or deleted."""
@@ -383,3 +383,7 @@ class WorkloadRun(ObjectRun):
 
 def _first(*moments: Moment | None) -> Moment | None:
     return min((each for each in moments if each), key=lambda each: each.n, default=None)
+
+
+def _is_let_go(state: Snapshot) -> bool:
+    return state.is_terminating and IN_USE not in finalizers_of(state.object)

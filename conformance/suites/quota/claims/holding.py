@@ -53,6 +53,8 @@ def _within_its_reservation(holding: Holding) -> Obligations:
                 yield undecided(step, f"another client had suspended the job of {holding}")
             elif holding.leaves_pods(step.n):
                 yield undecided(step, "pods whose owner is gone wait for the garbage collector")
+            elif _is_replacing(holding, step):
+                yield undecided(step, "a pod was replaced while it stops: no quota is for both")
             elif holding.is_seen_late(step):
                 yield undecided(step, "the controller may have acted on what it saw before")
             else:
@@ -64,6 +66,13 @@ def _within_its_reservation(holding: Holding) -> Obligations:
         elif step.used and not excess:
             yield met(step)
         before = step
+
+
+def _is_replacing(holding: Holding, step: Step) -> bool:
+    """True if what it reserves would do, had Kubernetes' own controllers not replaced a pod that
+    stops."""
+    stays = holding.used_at(step.n, terminating=False)
+    return not _excess(stays, step.reserved) and holding.replaces_early(step)
 
 
 @claim(

@@ -19,7 +19,7 @@ from conformance.suites.kueue.view.standing import usage_of
 from conformance.suites.quota.editions import holds_until_terminal
 from conformance.suites.quota.view.pods import PodSpan, leaves_others
 from vocabulary.history import Write
-from vocabulary.kinds import POD
+from vocabulary.kinds import JOB, POD, REPLICA_SET
 from vocabulary.objects import (
     Object,
     annotations_of,
@@ -30,6 +30,9 @@ from vocabulary.objects import (
 
 if TYPE_CHECKING:
     from conformance.suites.quota.view.history import QuotaHistory
+
+_REPLACE_PODS: Final = (str(JOB), str(REPLICA_SET))
+"""Controllers of Kubernetes that do not wait for the end of a pod."""
 
 
 class Cause(StrEnum):
@@ -137,13 +140,13 @@ class Holding(ObjectRun):
             return {}
         return reserved(state)
 
-    def used_at(self, n: int) -> Usage:
+    def used_at(self, n: int, *, terminating: bool = True) -> Usage:
         """The usage of its pods after position n; where quota goes back by a signal, those that are
         terminating do not count, nor any once its job has ended."""
         total: dict[str, Fraction] = {}
         ended = self._ended
         for pod in () if ended is not None and ended.n <= n else self.pods:
-            if pod.uses_at(n, terminating=self.holds_until_terminal):
+            if pod.uses_at(n, terminating=terminating and self.holds_until_terminal):
                 for name, value in pod.usage.items():
                     total[name] = total.get(name, Fraction(0)) + value
         return total
@@ -218,6 +221,24 @@ class Holding(ObjectRun):
         return self.job is not None and any(
             not self.job.has_its_owner(pod.track, n) for pod in using
         )
+
+    def replaces_early(self, step: Step) -> bool:
+        """True if the controller of a Job or ReplicaSet has created a pod in place of one that
+        stops, which that of a Job whose podReplacementPolicy is Failed does not."""
+        using = [pod for pod in self.pods if pod.uses_at(step.n, terminating=True)]
+        for old in using:
+            made_by = self.history.tracks.get(
+                str((controller_of(old.track.first) or {}).get("uid"))
+            )
+            if old.deleted is None or made_by is None or made_by.kind not in _REPLACE_PODS:
+                continue
+            if get_path(made_by.first, "spec.podReplacementPolicy") == "Failed":
+                continue
+            if any(
+                made_by.uid in new.roots and old.deleted.n < new.track.created.n for new in using
+            ):
+                return True
+        return False
 
     def is_seen_late(self, step: Step) -> bool:
         """True if a fault may have shown the controller older states than its latency explains."""

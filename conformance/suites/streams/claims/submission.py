@@ -7,15 +7,21 @@ from itertools import pairwise
 from conformance.norm import Obligations, in_the_end, met, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import listed, when
-from conformance.suites.streams.api import COUNTED, OF_PE, SUBMISSION, SUBMITTED
+from conformance.suites.streams.api import (
+    COUNTED,
+    OF_PE,
+    PROCESSING_ELEMENT,
+    SUBMISSION,
+    SUBMITTED,
+)
 from conformance.suites.streams.decisions import DURABLE
 from conformance.suites.streams.judging import claim, claim_of_history
 from conformance.suites.streams.kind import JobState
 from conformance.suites.streams.sources import text
-from conformance.suites.streams.view import JobRun, StreamsHistory, kept_by_others
+from conformance.suites.streams.view import JobRun, StreamsHistory, ending, kept_by_others
 from vocabulary.history import Write
 from vocabulary.kinds import POD
-from vocabulary.objects import controller_of, labels_of, owner_references
+from vocabulary.objects import controller_of, get_path, labels_of, owner_references
 
 _SUBMITTED = "Job became Submitted"
 
@@ -52,8 +58,23 @@ def submissions_are_completed(run: JobRun) -> Obligations:
         "its submission",
         since=run.track.created,
         happened=run.submitted,
-        unless=run.users_deletion or run.forbidden,
+        unless=run.users_deletion or run.forbidden or _left_without(run),
     )
+
+
+def _left_without(run: JobRun) -> Write | None:
+    """The deletion by another client of a pod that its user does not want to be restarted, before
+    the Job was Submitted: an element without a pod stays so."""
+    for element in run.of(PROCESSING_ELEMENT):
+        for pod in run.pods_of(element):
+            deleted = ending(pod)
+            if deleted is None or run.operator.is_by(deleted.actor):
+                continue
+            over = ending(element)
+            its_own = over is None or deleted.n < over.n
+            if its_own and not get_path(element.at(deleted.n), "spec.restartDeletedPod", False):
+                return deleted
+    return None
 
 
 @claim("ST-007", text(6), armed_by=_SUBMITTED)

@@ -1,0 +1,203 @@
+"""The controller and webhook suites of released operators, run unpatched against `assay serve`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+from benchmarks_page import write_section
+from ginkgo_report import GinkgoError, specs
+
+from conformance.profiles import program
+from conformance.profiles.reading import read_profile
+from conformance.suite import shipped_profiles
+from fixtures.control_plane import builder, versions
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "envtest.md"
+HEADING = "Suites of released operators"
+CAUSES = Path(__file__).with_name("peer_failures.yaml")
+SUITE_MINUTES = 30
+"""Ginkgo ends a suite after this long; it writes its report then, too."""
+
+
+class Suite(NamedTuple):
+    """One package of tests of a release."""
+
+    release: str
+    """The profile that names the Go module."""
+    package: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.release} {self.package}"
+
+
+SUITES = (
+    Suite("jobset-v0.12.0", "test/integration/controller"),
+    Suite("jobset-v0.12.0", "test/integration/webhook"),
+    Suite("appwrapper-v1.2.0", "internal/controller/appwrapper"),
+    Suite("appwrapper-v1.2.0", "internal/webhook"),
+    Suite("kueue-v0.19.2", "test/integration/singlecluster/webhook"),
+    Suite("kueue-v0.19.2", "test/integration/singlecluster/scheduler"),
+    Suite("kueue-v0.19.2", "test/integration/singlecluster/controller/core"),
+    Suite("kueue-v0.19.2", "test/integration/singlecluster/controller/jobs/job"),
+)
+
+
+class Result(NamedTuple):
+    """The outcome of one suite."""
+
+    suite: Suite
+    specs: int
+    failed: tuple[str, ...]
+    seconds: float
+    aborted: str = ""
+    """Why no spec ran."""
+
+
+def run(words: Sequence[str], checkouts: Mapping[str, Path], *, write: bool) -> int:
+    """Run the suites whose names contain a word, or all; 1 if the failing specs are others than
+    those that peer_failures.yaml explains."""
+    chosen = [each for each in SUITES if not words or any(word in each.name for word in words)]
+    if not chosen:
+        print(f"peers: no suite has {' or '.join(words)} in its name; the suites are:")
+        print("\n".join(f"  {each.name}" for each in SUITES))
+        return 2
+    causes = yaml.safe_load(CAUSES.read_text()) or {}
+    results, unexplained = [], 0
+    for suite in chosen:
+        try:
+            result = _run(suite, checkouts.get(suite.release))
+        except (builder.BuildError, GinkgoError, OSError) as error:
+            print(f"{suite.name}: NOT SHOWN: {error}")
+            unexplained += 1
+            continue
+        results.append(result)
+        unexplained += told(result, causes.get(suite.name) or {})
+    if write and results:
+        write_section(HEADING, section(results, causes), PAGE)
+        print(f"written: {PAGE.relative_to(ROOT)}")
+    return 1 if unexplained else 0
+
+
+def told(result: Result, causes: Mapping[str, str]) -> int:
+    """Print a result; return the number of specs that fail or pass without it being expected."""
+    if result.aborted:
+        is_known = "BeforeSuite" in causes
+        print(f"{result.suite.name}: no spec ran: {result.aborted}")
+        return 0 if is_known else 1
+    passed = result.specs - len(result.failed)
+    print(f"{result.suite.name}: {passed} of {result.specs} specs pass, {result.seconds:.0f} s")
+    new = [name for name in result.failed if name not in causes]
+    fixed = [name for name in causes if name not in result.failed]
+    for name in new:
+        print(f"  fails, and {CAUSES.name} has no cause for it: {name}")
+    for name in fixed:
+        print(f"  passes; remove it from {CAUSES.name}: {name}")
+    return len(new) + len(fixed)
+
+
+def section(results: Collection[Result], causes: Mapping[str, Mapping[str, str]]) -> str:
+    """The tables of the page."""
+    rows = "".join(
+        f"| {each.suite.release} | `{each.suite.package}` | "
+        f"{each.specs - len(each.failed)} | {each.specs} | {each.seconds:.0f} |\n"
+        for each in results
+    )
+    failing = "".join(
+        f"| {each.suite.release} | {name} | {causes.get(each.suite.name, {}).get(name, '')} |\n"
+        for each in results
+        for name in (("BeforeSuite",) if each.aborted else each.failed)
+    )
+    return (
+        "The suites are built from the Go modules of the releases and run as they are, with "
+        f"`ci/peers suites --write`, last on {datetime.now(UTC):%Y-%m-%d}. No build is timed.\n\n"
+        "| release | package | specs that pass | specs | seconds |\n|---|---|---:|---:|---:|\n"
+        f"{rows}\n"
+        + (f"| release | failing spec | cause |\n|---|---|---|\n{failing}" if failing else "")
+    )
+
+
+def _run(suite: Suite, checkout: Path | None) -> Result:
+    with tempfile.TemporaryDirectory() as temporary:
+        directory = Path(temporary)
+        source = checkout or _module(suite.release)
+        tests = directory / "suite.test"
+        _build(source, suite.package, tests)
+        report = directory / "ginkgo.json"
+        command = [
+            *(str(tests), "--ginkgo.no-color", "--ginkgo.silence-skips"),
+            *(f"--ginkgo.timeout={SUITE_MINUTES}m", f"--ginkgo.json-report={report}"),
+        ]
+        with _served(directory) as kubeconfig, (directory / "output").open("wb") as output:
+            environment = {
+                **os.environ,
+                "USE_EXISTING_CLUSTER": "true",
+                "KUBECONFIG": str(kubeconfig),
+            }
+            began = time.perf_counter()
+            subprocess.run(
+                command,
+                cwd=source / suite.package,
+                env=environment,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                check=False,
+            )
+            seconds = time.perf_counter() - began
+        try:
+            found = specs(report)
+        except GinkgoError:
+            if not report.exists():
+                last = (directory / "output").read_text(errors="replace").splitlines()[-3:]
+                raise GinkgoError(f"the suite did not come to its end: {' '.join(last)}") from None
+            return Result(suite, 0, (), seconds, "BeforeSuite failed")
+        failed = tuple(spec.name for spec in found if not spec.has_passed)
+        return Result(suite, len(found), failed, seconds)
+
+
+def _module(release: str) -> Path:
+    profile = read_profile(shipped_profiles()[release])
+    wanted = profile.program.go_module
+    assert wanted is not None, "the releases here are Go modules"
+    return program.download(wanted, profile.implementation.version).folder
+
+
+def _build(source: Path, package: str, to: Path) -> None:
+    if not (source / package).is_dir():
+        raise builder.BuildError(f"{source / package} is not there; name a checkout of the release")
+    command = [builder.go_toolchain(), "test", "-c", "-o", str(to), f"./{package}"]
+    environment = {**os.environ, **versions.BUILD_ENVIRONMENT}
+    ended = subprocess.run(
+        command, cwd=source, env=environment, capture_output=True, text=True, check=False
+    )
+    if ended.returncode != 0:
+        raise builder.BuildError(f"{' '.join(command)}: {ended.stderr[-2000:]}")
+
+
+@contextmanager
+def _served(directory: Path) -> Iterator[Path]:
+    """A cluster like envtest's: an API server without controllers and nodes."""
+    path = directory / "kubeconfig"
+    command = [sys.executable, "-m", "conformance.cli", "serve", "--no-controllers"]
+    with subprocess.Popen(
+        [*command, "--nodes", "0", "--kubeconfig", str(path)], stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        server.stdout.readline(), server.stdout.readline()
+        if not path.exists():
+            raise OSError("assay serve did not start; its output above says why")
+        try:
+            yield path
+        finally:
+            server.terminate()
