@@ -285,7 +285,10 @@ def test_configurations_of_webhooks_are_not_reviewed(called: ServedCluster, hook
         ({"admissionReviewVersions": ["v2"]}, "must include at least one of v1, v1beta1"),
         ({"failurePolicy": "Never"}, 'Unsupported value: "Never": supported values: "Fail", "Ign'),
         ({"rules": [{}]}, "webhooks[0].rules[0].operations: Required value"),
-        ({"rules": {}}, "cannot be handled as a ValidatingWebhookConfiguration: json: cannot unmarshal object"),
+        (
+            {"rules": {}},
+            "cannot be handled as a ValidatingWebhookConfiguration: json: cannot unmarshal object",
+        ),
         (
             {"matchConditions": [{"name": "a", "expression": "authorizer.path('/x')"}]},
             "Assay's simulated API server has no authorizer; a control plane does",
