@@ -204,7 +204,7 @@ class _Spelled:
 def plan_from_data(data: Any) -> Plan:
     """The plan that plain data spells; raises PlanError."""
     if "scenario" not in mapping(data, "plan"):
-        raise PlanError("scenario", "is missing; `assay list scenarios` lists them")
+        raise PlanError("scenario", "is missing; assay claims scenarios lists them")
     spelled = read_fields(_Spelled, data, "")
     triggers = _triggers(spelled.triggers)
     if len(spelled.faults) > MAX_FAULTS:

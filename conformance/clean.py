@@ -13,16 +13,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from conformance import borrowed_operator
 from conformance.borrowed_nodes import as_before, status_before
 from conformance.left_behind import LeftBehindError
 from conformance.retrying_connection import RetryingConnection
-from conformance.scratch import abandoned, remove_abandoned
+from conformance.scratch import Claim, abandoned, remove_abandoned
 from conformance.stored import WEBHOOK_FAILED
 from fixtures.control_plane import kwok
 from reference_controller.runtime.connection import connect
@@ -44,6 +44,7 @@ from vocabulary.objects import (
     finalizers_of,
     is_terminating,
     labels_of,
+    meta,
     name_of,
     namespace_of,
     uid_of,
@@ -96,11 +97,25 @@ def clean_folders(*, remove: bool) -> list[str]:
     return [f"folder {folder}" for folder in found]
 
 
+class Cleaned(NamedTuple):
+    """The result of a search of a cluster, in words."""
+
+    found: list[str]
+    """The leftovers."""
+    spared: list[str]
+    """The runs that were left alone, since they go on."""
+
+
 def clean_cluster(
-    kubeconfig: Path | None, *, context: str = "", run_label: str = "", remove: bool
-) -> list[str]:
-    """Return the objects with the run label (of one run, or any), in words; remove them if
-    `remove`.
+    kubeconfig: Path | None,
+    *,
+    context: str = "",
+    run_label: str = "",
+    remove: bool,
+    alive: Iterable[Claim] = (),
+) -> Cleaned:
+    """Find the objects with the run label (of one run, or any), and remove them if `remove`; not
+    those of the sessions that are `alive`.
 
     Returns when all of them are gone. Raises NotCleanError if the cluster cannot be reached, if it
     rejects a request, or if something stays.
@@ -115,8 +130,10 @@ def clean_cluster(
     selector = f"{RUN_LABEL}={run_label}" if run_label else RUN_LABEL
     try:
         connection.get("/version")  # without patience: a wrong address is told at once
-        cleaning = _Cleaning(RetryingConnection(connection), selector)
-        return cleaning.remove() if remove else cleaning.found()
+        of_this_server = [claim for claim in alive if claim.server in ("", connection.server)]
+        cleaning = _Cleaning(RetryingConnection(connection), selector, of_this_server)
+        found = cleaning.remove() if remove else cleaning.found()
+        return Cleaned(found, cleaning.spared())
     except ApiError as error:
         raise NotCleanError(
             f"the cluster cannot be cleaned: {error.message}; what was removed stays so: mend "
@@ -129,9 +146,14 @@ def clean_cluster(
 class _Cleaning:
     """One cleaning of one cluster."""
 
-    def __init__(self, connection: RetryingConnection, selector: str) -> None:
+    def __init__(
+        self, connection: RetryingConnection, selector: str, alive: Sequence[Claim]
+    ) -> None:
         self._connection = connection
         self._selector = selector
+        self._alive = alive
+        self._spared: dict[str, Claim] = {}
+        """By run label: the sessions whose objects are left alone."""
         self._released: dict[str, str] = {}
         """By uid: the finalizers that were taken off, in words."""
         self._searched: dict[str, float] = {}
@@ -154,6 +176,13 @@ class _Cleaning:
             self._remove_kind(kind)
         told = set(found)
         return found + [text for text in self._released.values() if text not in told]
+
+    def spared(self) -> list[str]:
+        """The runs that were left alone, in words."""
+        return [
+            f"run {label}: its process {claim.pid} is alive"
+            for label, claim in sorted(self._spared.items())
+        ]
 
     @cached_property
     def _cluster_wide(self) -> tuple[Kind, ...]:
@@ -201,7 +230,8 @@ class _Cleaning:
                 if kind == NODE and not _is_made_for_a_run(obj):
                     self._give_back(obj)
                 elif not is_terminating(obj):
-                    self._ask(Delete(kind, "", name_of(obj)))
+                    # Another client may have created one of that name since it was listed.
+                    self._ask(Delete(kind, "", name_of(obj), uid=uid_of(obj)))
                 elif kind != CUSTOM_RESOURCE_DEFINITION:  # the API server ends its objects first
                     if kind == NAMESPACE:
                         self._let_go(obj)
@@ -223,8 +253,7 @@ class _Cleaning:
         """True if there are objects of the kind that are no run's."""
         kind = defined_kind(crd)
         if not kind.namespaced:
-            others = self._selector.replace("=", "!=") if "=" in self._selector else f"!{RUN_LABEL}"
-            return bool(self._listed(List(kind, label_selector=others, live=True)))
+            return len(self._listed(List(kind, live=True))) > len(self._labelled(kind))
         namespaces = {name_of(found) for found in self._labelled(NAMESPACE)}
         found = self._listed(List(kind, live=True))
         return any(namespace_of(obj) not in namespaces for obj in found)
@@ -234,7 +263,7 @@ class _Cleaning:
         name = name_of(namespace)
         for pod in self._listed(List(POD, name, live=True)):
             self._release(POD, pod)
-            self._ask(Delete(POD, name, name_of(pod), grace_period_seconds=0))
+            self._ask(Delete(POD, name, name_of(pod), grace_period_seconds=0, uid=uid_of(pod)))
         if condition_status(namespace, _HELD) == "True" and self._is_due(name):
             for kind, obj in self._held_up(name):
                 self._release(kind, obj)
@@ -252,7 +281,8 @@ class _Cleaning:
         if finalizers_of(obj):
             if _foreign(obj):
                 self._released[uid_of(obj)] = _in_words(obj)
-            body = {"metadata": {"finalizers": None}}
+            version = meta(obj)["resourceVersion"]
+            body = {"metadata": {"finalizers": None, "resourceVersion": version}}
             self._ask(Patch(kind, namespace_of(obj), name_of(obj), body))
 
     def _held_up(self, namespace: str) -> Iterator[tuple[Kind, Object]]:
@@ -285,7 +315,16 @@ class _Cleaning:
                     yield Kind(group, bare, found["kind"], found["name"])
 
     def _labelled(self, kind: Kind) -> tuple[Object, ...]:
-        return self._listed(List(kind, label_selector=self._selector, live=True))
+        """The objects with the run label, but not those of sessions that are alive."""
+        found = self._listed(List(kind, label_selector=self._selector, live=True))
+        return tuple(obj for obj in found if not self._is_spared(obj))
+
+    def _is_spared(self, obj: Object) -> bool:
+        label = labels_of(obj)[RUN_LABEL]
+        claim = next((each for each in self._alive if each.covers(label)), None)
+        if claim is not None:
+            self._spared[label] = claim
+        return claim is not None
 
     def _listed(self, request: List) -> tuple[Object, ...]:
         """The objects of a kind; none if the cluster does not serve it."""

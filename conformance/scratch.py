@@ -7,14 +7,30 @@ from an owner that was killed, so a folder whose lock is free has been abandoned
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 PREFIX: Final = "assay-run-"
 LOCK: Final = "lock"
+_CLAIM: Final = "claim.json"
+
+
+class Claim(NamedTuple):
+    """The objects on a cluster that belong to a session whose process is alive."""
+
+    pid: int
+    label: str
+    """The session's run label, and the beginning of those of its runs; empty: all labels."""
+    server: str
+    """The URL of the API server; empty: `label` is unique among all clusters."""
+
+    def covers(self, label: str) -> bool:
+        """True if an object with this run label belongs to the session."""
+        return not self.label or label == self.label or label.startswith(f"{self.label}-")
 
 
 class Scratch:
@@ -28,6 +44,12 @@ class Scratch:
         fcntl.flock(self._descriptor, fcntl.LOCK_EX)
         fresh.rename(self.path / LOCK)
 
+    def claim(self, *, label: str = "", server: str = "") -> None:
+        """Record what belongs to this session, before it creates anything; see `Claim`."""
+        fresh = self.path / f"{_CLAIM}.new"
+        fresh.write_text(json.dumps(Claim(os.getpid(), label, server)), encoding="utf-8")
+        fresh.rename(self.path / _CLAIM)
+
     def remove(self) -> None:
         """Remove the folder with all that is in it; nothing may write there any more."""
         shutil.rmtree(self.path)
@@ -36,8 +58,26 @@ class Scratch:
 
 def abandoned() -> list[Path]:
     """Folders of sessions that were killed, in order of their names."""
-    folders = sorted(Path(tempfile.gettempdir()).glob(f"{PREFIX}*"))
-    return [folder for folder in folders if _is_free(folder / LOCK)]
+    return [folder for folder in _folders() if _is_free(folder / LOCK)]
+
+
+def live_claims() -> list[Claim]:
+    """The claims of this machine's sessions whose processes are alive."""
+    found = (_claim_in(folder) for folder in _folders() if not _is_free(folder / LOCK))
+    return [claim for claim in found if claim is not None]
+
+
+def _folders() -> list[Path]:
+    return sorted(Path(tempfile.gettempdir()).glob(f"{PREFIX}*"))
+
+
+def _claim_in(folder: Path) -> Claim | None:
+    """The claim of a session; None if it has none yet, or its folder is another user's."""
+    try:
+        pid, label, server = json.loads((folder / _CLAIM).read_text(encoding="utf-8"))
+    except (OSError, ValueError, TypeError):
+        return None
+    return Claim(int(pid), str(label), str(server))
 
 
 def remove_abandoned() -> list[Path]:

@@ -218,8 +218,8 @@ class Suite:
     by_edition: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
     """By edition and role: further settings that are written into an operator's configuration in
     its scenarios, where operators behave otherwise by another reading of the norm."""
-    fails_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By edition: the claims that it is known not to keep, by its own scenarios."""
+    fails_in: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    """By edition and claim that it is known not to keep: the scenarios that show it."""
     judged_with: tuple[str, ...] = ()
     """Further suites, on whose runs its claims are judged, too."""
 

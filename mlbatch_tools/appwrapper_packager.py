@@ -15,6 +15,7 @@ from typing import Any, Final
 import yaml
 
 from mlbatch_tools.app_wrapper import API_VERSION, KIND, QUEUE_LABEL, as_yaml, require_label
+from mlbatch_tools.known_fields import require_known_fields
 from mlbatch_tools.manifests import Found, documents_in, items_in, source_of, text_of
 from mlbatch_tools.pod_sets import INFERRED_BY_CONTROLLER, PodSet, pod_sets_in
 from mlbatch_tools.problems import ToolError, described, reading
@@ -73,7 +74,8 @@ class _Component:
         """The component as an item of `spec.components`."""
         yield "  - template:"
         yield from _indented(self.text or as_yaml(self.found.obj))
-        if declared := [each._asdict() for each in self.declared()]:
+        declared = [{"path": each.path, "replicas": each.replicas} for each in self.declared()]
+        if declared:
             yield from _indented(as_yaml({"podSets": declared}), "    ")
 
     def declared(self) -> list[PodSet]:
@@ -194,6 +196,7 @@ def _require_wrappable(obj: Object) -> None:
                 f"metadata.{field} is that of an object in a cluster, and no other can be created "
                 "with it; remove it"
             )
+    require_known_fields(obj)
     pod_sets_in(obj)
 
 

@@ -253,17 +253,21 @@ def _of_cluster(
 
 
 def _of_files(files: list[Path], slack_queue: str) -> ClusterReport:
-    from mlbatch_tools.cluster_checker.cluster import objects_of
+    from mlbatch_tools.cluster_checker.cluster import objects_of, require_complete
     from mlbatch_tools.cluster_checker.report import report
     from mlbatch_tools.manifests import read
     from mlbatch_tools.problems import ObjectError, ToolError
 
     found = read(files)
+    objects = objects_of(found)
     try:
-        return report(objects_of(found), slack_queue=slack_queue)
+        made = report(objects, slack_queue=slack_queue)
     except ObjectError as error:
         source = next(each.source for each in found if each.obj is error.obj)
         raise ToolError(f"{source}: {error}") from error
+    # Later than the fields: another dump may repeat a field that cannot be read.
+    require_complete(objects)
+    return made
 
 
 def _text(report: ClusterReport, format_: str, *, as_json: bool, on_one_line: bool) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
-from mlbatch_tools.problems import ToolError
+from mlbatch_tools.problems import ToolError, short
 from vocabulary.objects import Object, meta
 from vocabulary.regular_files import open_regular
 from vocabulary.safe_yaml import load_all_yaml
@@ -90,12 +90,12 @@ def items_in(document: Any, source: str) -> list[Found]:
         found = Found(document, source)
         _require_identity(found)
         return [found]
-    items = document if isinstance(document, list) else document["items"] or []
-    if not isinstance(items, list):
-        raise ToolError(f"{source}: items is no list; write a list of objects")
+    items = document if isinstance(document, list) else document["items"]
+    if items is not None and not isinstance(items, list):
+        raise ToolError(f"{source}: items is {short(items)}; write a list of objects")
     return [
         found
-        for index, item in enumerate(items)
+        for index, item in enumerate(items or ())
         for found in items_in(_typed(item, document), f"{source}[{index}]")
     ]
 
@@ -121,8 +121,8 @@ def _require_identity(found: Found) -> None:
         if not isinstance(value, str) or not re.fullmatch(r"[\w./-]{1,253}", value):
             raise ToolError(f"{source}: {field} is {value!r}; write that of a Kubernetes object")
     metadata = obj.get("metadata")
-    if not isinstance(metadata or {}, dict):
-        raise ToolError(f"{source}: metadata is {metadata!r}; write a mapping with a name")
+    if metadata is not None and not isinstance(metadata, dict):
+        raise ToolError(f"{source}: metadata is {short(metadata)}; write a mapping with a name")
     for field in ("name", "namespace"):
         value = meta(obj).get(field)
         if value is not None and (not isinstance(value, str) or not _NAME.fullmatch(value)):

@@ -29,6 +29,7 @@ class PodSet(NamedTuple):
 
     path: str
     replicas: int
+    template: Object
 
 
 def pod_sets_in(obj: Object) -> list[PodSet]:
@@ -44,7 +45,7 @@ def _within(value: Any, path: str, replicas: int) -> Iterator[PodSet]:
         return
     if isinstance(spec := value.get("spec"), dict) and "containers" in spec:
         objects_at(spec, "containers")
-        yield PodSet(path, replicas)
+        yield PodSet(path, replicas, value)
         return
     for name in _COUNTS:
         replicas *= _count(value.get(name), f"{path}.{name}")

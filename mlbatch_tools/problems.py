@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, Final
 
-from vocabulary.objects import Object, get_path, name_of, namespace_of
+from vocabulary.objects import Object, name_of, namespace_of
 from vocabulary.quantities import parse_quantity
 
 _LARGEST: Final = 2**63
@@ -43,34 +43,47 @@ def described(obj: Object) -> str:
     return f"{obj.get('kind', 'object')} {place}{name_of(obj)}"
 
 
+def value_at(obj: Object, path: str) -> Any:
+    """The value at a dotted path, None where the path ends early; see `objects_at`."""
+    value: Any = obj
+    steps = path.split(".")
+    for index, step in enumerate(steps):
+        if value is None:
+            return None
+        if not isinstance(value, dict):
+            raise ToolError(f"{'.'.join(steps[:index])} is {short(value)}; write a mapping")
+        value = value.get(step)
+    return value
+
+
 def objects_at(obj: Object, path: str) -> Sequence[Object]:
     """The list of objects at a dotted path, empty where the path ends early.
 
     Raises ToolError for anything else there.
     """
-    value = get_path(obj, path)
+    value = value_at(obj, path)
     if value is None:
         return ()
     if not isinstance(value, list | tuple) or not all(isinstance(each, dict) for each in value):
-        raise ToolError(f"{path} is {_short(value)}; write a list of objects")
+        raise ToolError(f"{path} is {short(value)}; write a list of objects")
     return value
 
 
 def object_at(obj: Object, path: str) -> Object:
     """The object at a dotted path, empty where the path ends early; see `objects_at`."""
-    value = get_path(obj, path)
+    value = value_at(obj, path)
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise ToolError(f"{path} is {_short(value)}; write a mapping")
+        raise ToolError(f"{path} is {short(value)}; write a mapping")
     return value
 
 
 def text_at(obj: Object, path: str) -> str:
     """The text at a dotted path, empty where the path ends early; see `objects_at`."""
-    value = get_path(obj, path)
+    value = value_at(obj, path)
     if value is not None and not isinstance(value, str):
-        raise ToolError(f"{path} is {_short(value)}; write text, in quotes")
+        raise ToolError(f"{path} is {short(value)}; write text, in quotes")
     return value or ""
 
 
@@ -89,15 +102,15 @@ def amount_in(amounts: Object, key: str, path: str) -> Fraction:
         return Fraction(0)
     try:
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise ValueError(f"{_short(value)} is not a resource quantity; write for example 8")
+            raise ValueError(f"{short(value)} is not a resource quantity; write for example 8")
         amount = parse_quantity(value)
         if abs(amount) > _LARGEST:
-            raise ValueError(f"{_short(value)} is more than any cluster has; correct it")
+            raise ValueError(f"{short(value)} is more than any cluster has; correct it")
         return amount
     except ValueError as error:
         raise ToolError(f"{path}.{key}: {error}" if path else f"{key}: {error}") from error
 
 
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:60]}…"

@@ -33,10 +33,13 @@ def field_hint(type_: Any, field: str, problem: str) -> str:
         return _known_fields(node, unknown[1])
     if "enum value" in problem and (words := _words(node)):
         return f"; write {' or '.join(words)}"
-    if isinstance(node, inspect.IntType) and None not in (node.ge, node.le):
-        return f"; write a whole number from {node.ge} to {node.le}"
+    if isinstance(node, inspect.IntType) and node.ge is not None:
+        span = f", {node.ge} or more" if node.le is None else f" from {node.ge} to {node.le}"
+        return f"; write a whole number{span}"
+    if problem.startswith("Expected") and (description := _description(node)):
+        return f"; write {description}"
     if expected := _EXPECTED.match(problem):
-        spelling = _description(node) or _SPELLINGS.get(expected[1].partition(" ")[0], "")
+        spelling = _SPELLINGS.get(expected[1].partition(" ")[0], "")
         return f"; write {spelling}" if spelling else ""
     return ""
 

@@ -31,10 +31,10 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from vocabulary.canonical import encode
-from vocabulary.clock import Micros
 from vocabulary.entry_points import EntryPoints
 from vocabulary.fault_effect import FaultEffect
 from vocabulary.implementations import in_one_text
+from vocabulary.possible_history import Code, Course, Time, Version
 from vocabulary.unpacking import Lines, UnpackError
 
 HISTORY_FORMAT: Final = 2
@@ -135,10 +135,10 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, tag="header"):
 
     format: int = HISTORY_FORMAT
     scenario: str
-    seed: int
+    seed: Version
     cluster: str
     clock: Literal["virtual", "wall"]
-    began_us: Micros
+    began_us: Time
     """The point in time (since the Unix epoch) that `t` counts from."""
     kubernetes_version: str
     capabilities: Capabilities = Capabilities()
@@ -189,6 +189,8 @@ def role_of(actor: str) -> str:
 
 
 AUDIT_LOG: Final = "audit-log"
+RECORDED: Final = "recorded"
+"""The cluster of a history that was made of an audit log."""
 
 
 class Write(msgspec.Struct, frozen=True, kw_only=True, tag="write", omit_defaults=True):
@@ -201,7 +203,7 @@ class Write(msgspec.Struct, frozen=True, kw_only=True, tag="write", omit_default
     """
 
     n: int
-    t: Micros
+    t: Time
     actor: str
     verb: str
     kind: str
@@ -211,14 +213,14 @@ class Write(msgspec.Struct, frozen=True, kw_only=True, tag="write", omit_default
     subresource: str = ""
     options: dict[str, Any] = {}
     """Delete options by their API names; `dryRun`; empty where none were given."""
-    code: int = 200
+    code: Code = 200
     reason: str = ""
     """The reason of a refusal, for example Conflict."""
     message: str = ""
     """The validation error, if the reason is Invalid; the missing permission, if RBAC denied the
     request."""
     event: Event = ""
-    rv: int = 0
+    rv: Version = 0
     uid: str = ""
     object: dict[str, Any] | None = None
     submitted: dict[str, Any] | None = None
@@ -233,7 +235,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, tag="fault", omit_default
     """Something that chaos did (`injected`), undid (`reverted`), or failed to do (`refused`)."""
 
     n: int
-    t: Micros
+    t: Time
     action: Literal["injected", "reverted", "refused"]
     fault: dict[str, Any]
     """The fault as its plan spells it."""
@@ -247,7 +249,7 @@ class Process(msgspec.Struct, frozen=True, kw_only=True, tag="process", omit_def
     """A change in the life of a process: `jobset`, `jobset/1`, `job-controller`."""
 
     n: int
-    t: Micros
+    t: Time
     process: str
     change: Literal[
         "started", "killed", "stopped", "ended", "paused", "resumed", "leading", "following"
@@ -263,7 +265,7 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True, tag="mark", omit_defaults=
     """
 
     n: int
-    t: Micros
+    t: Time
     mark: Literal["step", "reconfigured", "faults-stopped", "stable", "not-stable", "end"]
     text: str = ""
     role: str = ""
@@ -337,16 +339,17 @@ def read_history(path: Path) -> StoredHistory:
             if number == 1 and (upgrade := _upgrade_of(_format_of(line))) is not None:
                 decode = partial(_decode_old, upgrade)
             record = decode(line)
+        except msgspec.ValidationError as error:  # no line that was cut short is valid JSON
+            raise _unusable(path, number, error) from error
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-            damaged = HistoryError(
-                f"{path}: line {number}: {error}; expected one record of a history per line"
-            )
+            damaged = _unusable(path, number, error)
             damaged.__cause__ = error
             if number == 1:
                 raise damaged from error
             continue  # the last line of a file that was cut short may be damaged
         if number == 1:
             header = _as_header(record, path)
+            course = Course(is_log=header.cluster == RECORDED)
         elif isinstance(record, Header):
             raise HistoryError(f"{path}: line {number} is a second header; split the file there")
         elif record.n != len(entries):
@@ -355,6 +358,13 @@ def read_history(path: Path) -> StoredHistory:
                 "lines are missing or out of order"
             )
         else:
+            try:
+                _require_possible(record, course)
+            except ValueError as error:
+                raise HistoryError(
+                    f"{path}: line {number}: {error}; no cluster can have had this history: ask "
+                    "for the file as its run wrote it"
+                ) from error
             entries.append(record)
     if header is None:
         raise HistoryError(
@@ -365,6 +375,19 @@ def read_history(path: Path) -> StoredHistory:
         )
     is_whole = lines.is_whole and line.endswith(b"\n") and damaged is None
     return StoredHistory(header, entries, is_whole, digest.hexdigest())
+
+
+def _unusable(path: Path, number: int, error: Exception) -> HistoryError:
+    return HistoryError(
+        f"{path}: line {number}: {error}; expected one record of a history per line"
+    )
+
+
+def _require_possible(record: Entry, course: Course) -> None:
+    """Raise ValueError if no cluster can have this record next."""
+    course.require_time(record.t)
+    if isinstance(record, Write):
+        course.require_write(record)
 
 
 class _Format(msgspec.Struct):

@@ -35,9 +35,9 @@ def mistake_of(error: msgspec.ValidationError, type_: Any) -> Mistake:
     return _told(*_place_and_message(error), type_)
 
 
-def mistakes_in(value: Any, type_: Any) -> list[Mistake]:
-    """Return all mistakes that can be found at once; empty if the value is of the type."""
-    return [_told(field, message, type_) for field, message in _messages(value, type_, "")]
+def mistakes_in(value: Any, type_: Any) -> Iterator[Mistake]:
+    """Yield all mistakes that can be found at once; none if the value is of the type."""
+    return (_told(field, message, type_) for field, message in _messages(value, type_, ""))
 
 
 def _told(field: str, message: str, type_: Any) -> Mistake:

@@ -6,7 +6,8 @@ else is rejected with its position: `file:line:column`.
 
 Rejected on purpose: aliases, anchors and merge keys (a few bytes can expand to gigabytes),
 tags (they name types), duplicate keys (the last would win silently), keys that are not
-text, and numbers that JSON cannot hold. A date remains text, as in Kubernetes.
+text, and numbers that JSON cannot hold. A date remains text, as in Kubernetes, and so does a
+number in base 60 (`1:30:00`), which takes time that grows with the square of its length.
 """
 
 from __future__ import annotations
@@ -52,6 +53,10 @@ def load_all_yaml(text: str | bytes, source: str, *, max_bytes: int = MAX_BYTES)
     """Load all documents of a text, in order; empty ones are None. Raises YamlError."""
     if isinstance(text, str):
         text = text.encode("utf-8", "surrogatepass")
+    return _Reader(_decoded(text, source, max_bytes), source).documents()
+
+
+def _decoded(text: bytes, source: str, max_bytes: int) -> str:
     if len(text) > max_bytes:
         # Of a file no more has been read than shows this.
         raise YamlError(
@@ -59,14 +64,13 @@ def load_all_yaml(text: str | bytes, source: str, *, max_bytes: int = MAX_BYTES)
             "check that this is the right file"
         )
     try:
-        decoded = text.decode("utf-8-sig")
+        return text.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = text.count(b"\n", 0, error.start) + 1
         column = error.start - text.rfind(b"\n", 0, error.start)
         raise YamlError(
             f"{source}:{line}:{column}: is not UTF-8: {error.reason}; save the file as UTF-8"
         ) from error
-    return _Reader(decoded, source).documents()
 
 
 def load_yaml_file(path: Path, *, max_bytes: int = MAX_BYTES) -> Any:
@@ -77,6 +81,15 @@ def load_yaml_file(path: Path, *, max_bytes: int = MAX_BYTES) -> Any:
 def load_all_yaml_file(path: Path, *, max_bytes: int = MAX_BYTES) -> list[Any]:
     """Load all documents of a file; see `load_all_yaml`."""
     return load_all_yaml(_read(path, max_bytes), str(path), max_bytes=max_bytes)
+
+
+def require_loadable_file(path: Path, *, max_bytes: int = MAX_BYTES) -> None:
+    """Raise YamlError for a file that another loader may fail on, or take minutes for.
+
+    For files that a library reads by itself: what is in them is up to that, anchors included.
+    """
+    text = _read(path, max_bytes)
+    _Reader(_decoded(text, str(path), max_bytes), str(path)).require_loadable()
 
 
 def _read(path: Path, max_bytes: int) -> bytes:
@@ -95,7 +108,7 @@ SafeLoader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _Loader(SafeLoader):  # type: ignore[misc]
-    """The safe loader without dates."""
+    """The safe loader without dates, and without numbers in base 60."""
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -124,6 +137,18 @@ class _Reader:
                     self._refuse(event, f"more than {MAX_DOCUMENTS} YAML documents; split the file")
                 found.append(self._value(self._next(), 1))
         return found
+
+    def require_loadable(self) -> None:
+        depth = 0
+        while not isinstance(event := self._next(), yaml.StreamEndEvent):
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > MAX_DEPTH:
+                self._refuse(event, _TOO_DEEP)
+            if isinstance(event, yaml.ScalarEvent) and event.implicit[0] and ":" in event.value:
+                tag = self._loader.resolve(yaml.ScalarNode, event.value, event.implicit)
+                if tag in _PLAIN_TAGS and tag != _STRING_TAG:
+                    self._refuse(event, f"{_short(event.value)} is a number in base 60; quote it")
 
     def _value(self, event: Any, depth: int) -> Any:
         if isinstance(event, yaml.AliasEvent):
@@ -165,14 +190,20 @@ class _Reader:
             tag = self._loader.resolve(yaml.ScalarNode, event.value, event.implicit)
         if tag not in _PLAIN_TAGS or tag == _STRING_TAG:
             return event.value
+        is_in_base_60 = ":" in event.value
+        if is_in_base_60 and event.tag is None:
+            return event.value
         node = yaml.ScalarNode(tag, event.value, event.start_mark, event.end_mark)
         try:
+            if is_in_base_60:
+                raise ValueError
             value = self._loader.construct_object(node)
-        except (ValueError, KeyError, yaml.YAMLError):
+            is_finite = not isinstance(value, int | float) or math.isfinite(value)
+        except (ValueError, KeyError, IndexError, OverflowError, yaml.YAMLError):
             self._refuse(
                 event, f"{_short(event.value)} cannot be read as {_PLAIN_TAGS[tag]}; quote it"
             )
-        if isinstance(value, float) and not math.isfinite(value):
+        if not is_finite:
             self._refuse(event, f"{event.value} is not a number that JSON can hold; quote it")
         return value
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -17,6 +18,8 @@ T = TypeVar("T")
 
 MAX_TOLD: Final = 20
 """The maximum number of mistakes in one error."""
+MAX_FOUND: Final = 200
+"""The maximum number of mistakes that are looked for: each costs a search for similar names."""
 
 
 def as_type(value: Any, type_: type[T], path: Path) -> T:
@@ -37,8 +40,9 @@ def field_error(path: Path, field: str, what: str, at: str = "") -> YamlError:
 
 def field_errors(path: Path, mistakes: Iterable[Mistake]) -> YamlError:
     """Combine at least one mistake into an error, in the order of lines: the first is its message,
-    the others are its notes."""
-    placed = sorted((_position(path, m.at or m.field), m.field, m.what) for m in mistakes)
+    the others are its notes. No more than `MAX_FOUND` are looked for."""
+    places, found = _Places(path), some(mistakes)
+    placed = sorted((places.of(m.at or m.field), m.field, m.what) for m in found)
     first, *others = (
         f"{path}:{line}:{column}: {f'{field}: ' if field else ''}{what}"
         for (line, column), field, what in placed
@@ -47,25 +51,43 @@ def field_errors(path: Path, mistakes: Iterable[Mistake]) -> YamlError:
     for other in others[: MAX_TOLD - 1]:
         error.add_note(other)
     if len(placed) > MAX_TOLD:
-        more = len(placed) - MAX_TOLD
-        error.add_note(f"{path}: and {more:,} more mistake{'s' * (more > 1)}")
+        more = min(len(placed), MAX_FOUND) - MAX_TOLD
+        least = "at least " if len(placed) > MAX_FOUND else ""
+        error.add_note(f"{path}: and {least}{more:,} more mistake{'s' * (more > 1)}")
     return error
 
 
-def _position(path: Path, field: str) -> tuple[int, int]:
-    """Return line and column (from 1) of the deepest existing part of the field.
+def some(mistakes: Iterable[Mistake]) -> list[Mistake]:
+    """Return the mistakes, but only one more than `MAX_FOUND`."""
+    return list(islice(mistakes, MAX_FOUND + 1))
+
+
+class _Places:
+    """The places of fields in a file.
 
     Composed only now: errors are rare, and the file has passed `safe_yaml`, so that no alias
-    can expand.
+    can expand. Composed once, since a file may have thousands of mistakes.
     """
-    node = yaml.compose(path.read_text(encoding="utf-8-sig"), Loader=SafeLoader)
-    for index, key in STEP.findall(field):
-        found = None
-        if isinstance(node, yaml.MappingNode):
-            found = next((value for name, value in node.value if name.value == key), None)
-        elif isinstance(node, yaml.SequenceNode) and index.isdigit():
-            found = node.value[int(index)] if int(index) < len(node.value) else None
-        if found is None:
-            break
-        node = found
-    return (node.start_mark.line + 1, node.start_mark.column + 1) if node else (1, 1)
+
+    def __init__(self, path: Path) -> None:
+        self._root = yaml.compose(path.read_text(encoding="utf-8-sig"), Loader=SafeLoader)
+        self._fields: dict[int, dict[str, Any]] = {}
+
+    def of(self, field: str) -> tuple[int, int]:
+        """Return line and column (from 1) of the deepest existing part of the field."""
+        node = self._root
+        for index, key in STEP.findall(field):
+            found = None
+            if isinstance(node, yaml.MappingNode):
+                found = self._fields_of(node).get(key)
+            elif isinstance(node, yaml.SequenceNode) and index.isdigit():
+                found = node.value[int(index)] if int(index) < len(node.value) else None
+            if found is None:
+                break
+            node = found
+        return (node.start_mark.line + 1, node.start_mark.column + 1) if node else (1, 1)
+
+    def _fields_of(self, node: Any) -> dict[str, Any]:
+        if id(node) not in self._fields:
+            self._fields[id(node)] = {name.value: value for name, value in node.value}
+        return self._fields[id(node)]

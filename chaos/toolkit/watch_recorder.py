@@ -79,7 +79,9 @@ class WatchRecorder:
         """All so far: commits in the store's order, the rest where their times fall."""
         time.sleep(SETTLE_SECONDS)
         with self._lock:
-            writes, others = sorted(self._writes, key=lambda each: each[0]), list(self._others)
+            writes = sorted(self._writes, key=lambda each: each[0])
+            # The machine's clock may have been set back meanwhile.
+            others = sorted(self._others, key=lambda each: each[0])
         ordered: list[Entry] = []
         last_us = 0
         for _, at_us, write in writes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.as_tests.plugin import ClaimViolatedError, RunScenario
+from conformance.editions import holds, told_by
 from conformance.norm.claim import CLAIMS
 from conformance.profiles.choosing import unfilled
 from conformance.report.failures import by_entry
@@ -45,9 +46,12 @@ def test_scenario(
     )
     assert not run.error, f"{scenario.id} did not come to its end: {run.error}"
     armed = {verdict.claim for verdict in run.verdicts if verdict.armed}
+    edition = told_by(run.header)
     idle = [
         claim
         for claim in scenario.arms
-        if claim not in armed and (is_simulated or not CLAIMS[claim].only_simulated)
+        if claim not in armed
+        and holds(CLAIMS[claim], edition)
+        and (is_simulated or not CLAIMS[claim].only_simulated)
     ]
     assert not idle, f"{scenario.id} is meant to arm {', '.join(idle)}, and did not"

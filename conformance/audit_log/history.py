@@ -34,6 +34,7 @@ from conformance.suite import ACTORS, AUDIT_LOG, Suite
 from vocabulary.clock import Micros
 from vocabulary.errors import kept_message
 from vocabulary.history import (
+    RECORDED,
     Capabilities,
     Entry,
     Header,
@@ -128,7 +129,7 @@ def to_history(
     header = Header(
         scenario=f"{AUDIT_LOG}/{name}",
         seed=0,
-        cluster="recorded",
+        cluster=RECORDED,
         clock="wall",
         began_us=events[0].received_us,
         kubernetes_version=_kubernetes_version(log.events),

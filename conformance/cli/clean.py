@@ -26,6 +26,9 @@ def clean(
     """Find what a killed run left (objects by their run label, its own folders, the kind clusters
     that were made in this folder) and remove it.
 
+    Runs whose process is alive on this machine are left alone. A run of another machine looks like
+    a killed one: select the run to remove with --run.
+
     \b
     assay clean                 shows what would be removed
     assay clean --yes           removes it
@@ -35,6 +38,7 @@ def clean(
     from conformance.cli.exit_code import ExitCode
     from conformance.cli.problems import BadInputError
     from conformance.report.untrusted import printable
+    from conformance.scratch import live_claims
     from reference_controller.runtime.connection import knows_a_cluster
 
     count = 0
@@ -59,7 +63,12 @@ def clean(
     if kubeconfig is None and not context and not run_label and not knows_a_cluster():
         typer.echo("no kubeconfig here: looked at this machine's own folders only", err=True)
     else:
-        show(clean_cluster(kubeconfig, context=context, run_label=run_label, remove=yes))
+        cleaned = clean_cluster(
+            kubeconfig, context=context, run_label=run_label, remove=yes, alive=live_claims()
+        )
+        show(cleaned.found)
+        for run in cleaned.spared:
+            typer.echo(f"left alone: {printable(run)}; end it with Ctrl-C, and it cleans up itself")
     show(_kind_clusters(really=yes))
     if not count:
         typer.echo("nothing of Assay is left there")

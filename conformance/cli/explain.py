@@ -34,7 +34,9 @@ def explain(
     from conformance.report.failures import by_entry
     from conformance.report.pages.argument_page import Shown, argument_page
     from conformance.report.pages.failure_page import failure_page
+    from conformance.report.recorded import recorded_by
     from conformance.report.replacing import write_whole
+    from conformance.report.suite_version import version
 
     suite, argument = _argument(name)
     claims = all_claims()
@@ -45,7 +47,13 @@ def explain(
     for design, run in runs:
         plan = out / f"{design.name}.yaml"
         spelled = design.implementation if design.implementation != "reference" else ""
-        made = Plan(run.scenario, seed=run.seed, implementation=spelled)
+        shows = [each for each in run.verdicts if each.claim == design.claim]
+        made = Plan(
+            run.scenario,
+            seed=run.seed,
+            implementation=spelled,
+            recorded=recorded_by(run, version(), shows),
+        )
         write_whole(plan, made.to_yaml())
         command = replay_command(run, plan)
         shown.append(Shown(design, run, command))
@@ -73,7 +81,6 @@ def explain(
 def _argument(name: str) -> tuple[Suite, Argument]:
     from conformance.cli.problems import BadInputError
     from conformance.explanation import argument_of
-    from conformance.nearest import meant
     from conformance.suite import load
 
     suites = load()
@@ -81,10 +88,9 @@ def _argument(name: str) -> tuple[Suite, Argument]:
     telling = sorted(each for each, argument in found.items() if argument is not None)
     argument = found.get(name)
     if argument is None:
-        raise BadInputError(
-            f"{name!r} is no suite whose norm argues; {meant(name, telling)} There is: "
-            f"assay explain {telling[0]}"
-        )
+        problem = "has no argument of a norm to explain" if name in suites else "is no suite"
+        commands = ", ".join(f"assay explain {each}" for each in telling)
+        raise BadInputError(f"{name!r} {problem}; run {commands}")
     return suites[name], argument
 
 

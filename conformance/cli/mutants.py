@@ -27,7 +27,9 @@ _GENERIC = "generic:"
 def mutants(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Only these mutants, or those of these operators; nothing means all."),
+        typer.Argument(
+            help="Only these mutants, or those of these operators or suites; nothing means all."
+        ),
     ] = None,
     only_list: Annotated[
         bool, typer.Option("--list", help="List the mutants and what is wrong in each; run none.")
@@ -71,6 +73,7 @@ def mutants(
     \b
     assay mutants --list
     assay mutants quota-released-on-failed
+    assay mutants mlbatch                   those that the suite's scenarios are written to kill
     assay mutants streams --alone           all claims off but those it is said to be killed by
     assay mutants --generic 60 --seed 7     random mistakes in the source of the reference
     assay mutants generic:5a8a9c1f          one of these again
@@ -123,18 +126,33 @@ def mutants(
 
 def _chosen(asked: Sequence[str], of_role: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
     """By role the mutants that are named; all of a role that is named, unless one of its mutants
-    is, too; all of every role if nothing is named."""
-    roles = [word for word in asked if word in of_role]
-    names = [word for word in asked if word not in of_role]
+    is, too; all of every role if nothing is named. Of a suite without an operator of its own, those
+    that its scenarios are written to kill."""
+    of_suite = _of_suites(of_role) if asked else {}
+    groups = [word for word in asked if word in of_role or word in of_suite]
+    names = [word for word in asked if word not in groups]
     for name in names:
-        _known(name, [*of_role, *(name for known in of_role.values() for name in known)])
+        _known(name, [*of_role, *of_suite, *(name for known in of_role.values() for name in known)])
+    names += [name for word in groups for name in of_suite.get(word, ())]
     found = {
-        role: sorted(known if role in roles or not asked else ()) for role, known in of_role.items()
+        role: sorted(known if role in groups or not asked else ())
+        for role, known in of_role.items()
     }
     for role, known in of_role.items():
-        if named := [name for name in names if name in known]:
+        if named := {name for name in names if name in known}:
             found[role] = sorted(named)
     return {role: mutants for role, mutants in found.items() if mutants}
+
+
+def _of_suites(of_role: Collection[str]) -> dict[str, set[str]]:
+    """The mutants that scenarios of suites without an operator of their own are written to kill."""
+    from conformance.scenarios import SCENARIOS
+
+    found: dict[str, set[str]] = {}
+    for scenario in SCENARIOS.values():
+        if scenario.kills and scenario.suite not in of_role:
+            found.setdefault(scenario.suite, set()).add(scenario.kills)
+    return found
 
 
 def _known(name: str, known: list[str]) -> None:
@@ -143,7 +161,7 @@ def _known(name: str, known: list[str]) -> None:
     if name in known:
         return
     raise BadInputError(
-        f"there is no mutant or operator {name!r}; {meant(name, known)} "
+        f"there is no mutant, operator or suite {name!r}; {meant(name, known)} "
         "List them: assay mutants --list"
     )
 

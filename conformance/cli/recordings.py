@@ -44,9 +44,10 @@ class Recording(NamedTuple):
 
 def of_history(path: Path) -> Recording:
     """The run in a history file; HistoryError if it is none."""
-    from vocabulary.history import Mark, read_history
+    from conformance.report.stored_run import read_run
+    from vocabulary.history import Mark
 
-    header, entries, whole, _ = read_history(path)
+    header, entries, whole, _ = read_run(path)
     # One that was written while its run went on has whole lines, but no end.
     whole = whole and any(isinstance(entry, Mark) and entry.mark == "end" for entry in entries)
     error = "" if whole else "the history was cut short"

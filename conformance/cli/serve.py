@@ -80,6 +80,7 @@ def serve(
     """
     import secrets
     import signal
+    import time
 
     from conformance.cli.crd_directory import define, definitions_in
     from conformance.cli.one_of import require_one_of
@@ -90,6 +91,7 @@ def serve(
     from fixtures.simulated.serve.registered_webhooks import RegisteredWebhooks
     from fixtures.simulated.serve.server import serve as serve_cluster
     from reference_controller import programs
+    from vocabulary.clock import SIMULATION_EPOCH_US
     from vocabulary.objects import name_of
 
     require_one_of("--clock", clock, CLOCKS)
@@ -98,6 +100,8 @@ def serve(
     given = [] if crds is None else definitions_in(crds)
     replaced = {name_of(definition) for _, definition in given}
     references = [implementation("reference", role) for role in programs.names()]
+    # Timestamps of clients, such as those of Events, are compared with the cluster's time.
+    began_us = time.time_ns() // 1_000 if clock == "real" else SIMULATION_EPOCH_US
     cluster = SimulatedCluster(
         seed,
         nodes=nodes,
@@ -105,6 +109,7 @@ def serve(
         crds=[crd for each in references for crd in each.crds() if name_of(crd) not in replaced],
         settings=Settings(endpoint_slices=True, reads_commands=True),
         controllers=chosen,
+        began_us=began_us,
     )
     for place, definition in given:
         define(cluster.api, place, definition)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +25,9 @@ def verify(
     ],
 ) -> None:
     """Check a report without a cluster: digests, sums, and every verdict judged again.
+
+    What no history shows (when it ran, at which commit) and files beside report.yaml (pages, JUnit)
+    are not checked; a note lists them.
 
     \b
     assay verify .assay
@@ -61,6 +65,8 @@ def _verify(report: Path) -> ExitCode:
     if found.without_history:
         rows = counted(found.without_history, "row")
         typer.echo(f"note: {rows} without a stored history; not checked")
+    for note in _not_checked(report_path(report).parent):
+        typer.echo(f"note: not checked: {printable(note)}")
     typer.echo(
         f"{report}: {_of(found.histories_judged, found.histories, 'history', 'histories')}, "
         f"{_of(found.verdicts_judged, found.verdicts, 'verdict', 'verdicts')} judged again: "
@@ -83,6 +89,25 @@ def _verify(report: Path) -> ExitCode:
         typer.echo("note: the report holds nothing that could be judged again")
         return ExitCode.INCONCLUSIVE
     return ExitCode.CONFORMANT
+
+
+def _not_checked(folder: Path) -> Iterator[str]:
+    """The parts of a report that nothing in its histories confirms, in words."""
+    from conformance.report.counted import counted
+    from conformance.report.folder import HISTORIES_NAME, RENDERINGS
+    from conformance.report.yaml_text import REPORT_NAME
+
+    yield (
+        "date, suite.gitCommit, wall-clock seconds, and the contact and url of the implementation: "
+        "no history shows them"
+    )
+    names = {path.name for path in folder.iterdir()} - {REPORT_NAME, HISTORIES_NAME}
+    shown: list[str] = [name for name in RENDERINGS if name in names]
+    others = len(names.difference(shown))
+    if others:
+        shown.append(counted(others, "other file"))
+    if shown:
+        yield f"{', '.join(shown)} beside {REPORT_NAME}: assay report html makes the pages anew"
 
 
 def _of(judged: int, there: int, singular: str, plural: str) -> str:

@@ -19,6 +19,14 @@ Link: TypeAlias = Annotated[str, Meta(pattern=r"^https://[^\s/]+(/\S*)?$")]
 Span: TypeAlias = Annotated[str, Meta(description="a duration as Go writes it: 500ms, 2s")]
 Port: TypeAlias = Annotated[int, Meta(ge=1, le=65535)]
 GoSum: TypeAlias = Annotated[str, Meta(pattern="^h1:[A-Za-z0-9+/]{43}=$")]
+Name: TypeAlias = Annotated[
+    str,
+    Meta(
+        pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]{0,98}[A-Za-z0-9])?$",
+        description="letters, digits, dots, hyphens and underscores only: my-operator-v1.2.0",
+    ),
+]
+"""A part of file names, in the cache and in pages."""
 
 RUN_NAMESPACE: Final = "{namespace}"
 
@@ -224,7 +232,7 @@ class ImplementationProfile(_Part, frozen=True, kw_only=True):
 
     api_version: Literal["assay.dev/v1"]
     kind: Literal["ImplementationProfile"]
-    name: str
+    name: Name
     suite: str
     """The suite of its operator."""
     implementation: Origin

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
-from itertools import starmap
+from itertools import chain, starmap
 from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -32,7 +32,7 @@ from vocabulary.durations import format_duration, parse_duration
 from vocabulary.mistakes import Mistake, mistakes_in
 from vocabulary.safe_yaml import load_yaml_file
 from vocabulary.selectors import parse_selector
-from vocabulary.typed_yaml import field_error, field_errors
+from vocabulary.typed_yaml import field_error, field_errors, some
 
 T = TypeVar("T")
 Problem: TypeAlias = tuple[str, str]
@@ -76,11 +76,11 @@ def read_profile(
     try:
         profile = msgspec.convert(data, ImplementationProfile)
     except msgspec.ValidationError as error:
-        mistakes = mistakes_in(data, ImplementationProfile)
-        others = [*_mistakes_of_suite(data), *starmap(Mistake, _problems_of_sound_parts(data))]
-        raise field_errors(path, [*mistakes, *others]) from error
-    problems = [*_problems(profile, data), *also(profile, path)]
-    if mistakes := [*_mistakes_of_suite(data), *starmap(Mistake, problems)]:
+        of_types = mistakes_in(data, ImplementationProfile)
+        others = chain(_mistakes_of_suite(data), starmap(Mistake, _problems_of_sound_parts(data)))
+        raise field_errors(path, chain(of_types, others)) from error
+    problems = chain(_problems(profile, data), also(profile, path))
+    if mistakes := some(chain(_mistakes_of_suite(data), starmap(Mistake, problems))):
         raise field_errors(path, mistakes)
     return profile
 
@@ -116,7 +116,7 @@ def _mistakes_of_suite(data: Any) -> Iterator[Mistake]:
         return
     with_operators = [each for each in suite.load().values() if each.roles]
     found = next((each for each in with_operators if each.name == name), None)
-    names = (each.name for each in with_operators)
+    names = [each.name for each in with_operators]
     yield from starmap(Mistake, _missing("suite", "suite with operators", name, names))
     fields = data.get("fields")
     if found is None or not isinstance(fields, dict):
@@ -419,8 +419,6 @@ def _bad_duration(field: str, text: str) -> Iterator[Problem]:
         yield field, f"{text!r} is no duration; write one as Go does, 500ms or 2s"
 
 
-def _missing(field: str, what: str, name: str, among: Iterable[str]) -> Iterator[Problem]:
-    known = sorted(among)
-    if name in known:
-        return
-    yield field, f"there is no {what} {name!r}; {meant(name, known)}"
+def _missing(field: str, what: str, name: str, among: Collection[str]) -> Iterator[Problem]:
+    if name not in among:
+        yield field, f"there is no {what} {name!r}; {meant(name, sorted(among))}"

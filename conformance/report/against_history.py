@@ -26,10 +26,10 @@ from conformance.report.conformance_report import (
     ShrunkTest,
 )
 from conformance.report.run_result import BROKE_OFF, GIVEN_UP, Implementation, RunResult
-from conformance.report.stored_run import Judge, recorded_run
+from conformance.report.stored_run import Judge, read_run, recorded_run
 from conformance.report.struct_diff import Finding, differences
 from vocabulary.clock import SECOND
-from vocabulary.history import Entry, Header, HistoryError, Mark, read_history
+from vocabulary.history import Entry, Header, HistoryError, Mark
 from vocabulary.implementations import REFERENCE, by_role, in_one_text, named_roles
 from vocabulary.regular_files import path_below
 
@@ -81,7 +81,7 @@ def against_history(folder: Path, name: str, told: Sequence[Told], terms: Terms)
     except OSError as error:
         return _not_judged(name, str(error.strerror))
     try:
-        header, entries, whole, digest = read_history(path)
+        header, entries, whole, digest = read_run(path)
     except HistoryError as error:
         cause = error.__cause__
         if isinstance(cause, OSError):

@@ -62,7 +62,7 @@ UNFINISHED_NAME: Final = "unfinished"
 CLUSTER_NAME: Final = "cluster"
 """Where a control plane that stays up keeps its files, beside the report of what runs on it."""
 _BEFORE_THE_REPORT: Final = frozenset((HISTORIES_NAME, UNFINISHED_NAME, CLUSTER_NAME))
-_RENDERINGS: Final = ("index.html", "junit.xml")
+RENDERINGS: Final = ("index.html", "junit.xml")
 _EXPORTS: Final = (sonobuoy.FILE_NAME, ai_conformance.FILE_NAME)
 """The files that `assay report` writes beside a report on request."""
 _OUR_FOLDERS: Final = {
@@ -221,7 +221,7 @@ def files_of_reports(folder: Path, claims: Iterable[str]) -> Iterator[Path]:
     The names of pages and plans are asked of the claims: others may have files of such a shape.
     """
     pages = (f"{stem_of(claim)}.{suffix}" for claim in claims for suffix in ("html", "yaml"))
-    for name in (REPORT_NAME, *_RENDERINGS, *pages):
+    for name in (REPORT_NAME, *RENDERINGS, *pages):
         yield folder / name
     yield from untouched_exports(folder)
     for name, pattern in _OUR_FOLDERS.items():

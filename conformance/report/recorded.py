@@ -32,9 +32,11 @@ def recorded(run: RunResult, suite: Suite, verdicts: Sequence[Verdict]) -> Recor
     real time, where no history repeats."""
     if run.header.cluster != SIMULATED:
         return None
-    return Recorded(
-        digest_of(run), assay_told(suite.version, suite.git_commit), _decisive(run, verdicts)
-    )
+    return recorded_by(run, assay_told(suite.version, suite.git_commit), verdicts)
+
+
+def recorded_by(run: RunResult, assay: str, verdicts: Sequence[Verdict]) -> Recorded:
+    return Recorded(digest_of(run), assay, _decisive(run, verdicts))
 
 
 def _decisive(run: RunResult, verdicts: Sequence[Verdict]) -> str:

@@ -13,6 +13,7 @@ from mlbatch_tools.problems import (
     object_at,
     objects_at,
     reading,
+    short,
     text_at,
 )
 from mlbatch_tools.resources import GPU
@@ -68,11 +69,13 @@ class Cluster:
             # A map without the section is one of another operator: the next may have it.
             if found is not None and not self.is_configured:
                 with reading(found):
-                    self._read(get_path(_data_of(found), path))
+                    self._read(get_path(_data_of(found), path), path)
 
-    def _read(self, section: Any) -> None:
-        if not isinstance(section, dict):
+    def _read(self, section: Any, path: str) -> None:
+        if section is None:
             return
+        if not isinstance(section, dict):
+            raise ToolError(f"{path} is {short(section)}; write a mapping")
         self.is_configured = True
         self.slack_queue = text_at(section, "slackQueueName")
         if section.get("autopilot", {}) is None:
@@ -104,8 +107,7 @@ def effects_on(node: Object, marks: Marks) -> set[str]:
 def objects_of(dump: Iterable[Found]) -> list[Object]:
     """The objects of dumps, each once, where dumps overlap.
 
-    Raises ToolError if an object is there in two states, or if there are none of a kind without
-    which the numbers would be wrong.
+    Raises ToolError if an object is there in two states.
     """
     found: dict[tuple[str, str], Found] = {}
     for each in dump:
@@ -116,10 +118,14 @@ def objects_of(dump: Iterable[Found]) -> list[Object]:
                 f"{each.source}: {described(each.obj)} is in {earlier.source} too, in another "
                 "state or version; give one dump only"
             )
-    kinds = {str(each.obj["kind"]) for each in found.values()}
+    return [each.obj for each in found.values()]
+
+
+def require_complete(objects: Iterable[Object]) -> None:
+    """Raise ToolError if there are none of a kind without which the numbers would be wrong."""
+    kinds = {str(each["kind"]) for each in objects}
     if missing := [kind for kind in ("Node", "ClusterQueue") if kind not in kinds]:
         raise ToolError(
             f"the files have no {' and no '.join(missing)}; dump them too: kubectl get "
             "nodes,pods,clusterqueues,localqueues,workloads -A -o json"
         )
-    return [each.obj for each in found.values()]

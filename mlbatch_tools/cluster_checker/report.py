@@ -9,9 +9,16 @@ from fractions import Fraction
 from mlbatch_tools.cluster_checker.cluster import Cluster, effects_on
 from mlbatch_tools.cluster_checker.finding import Condition, Finding
 from mlbatch_tools.cluster_checker.workloads import findings_of_namespaces
-from mlbatch_tools.problems import ToolError, amount_in, object_at, objects_at, reading
+from mlbatch_tools.problems import (
+    ToolError,
+    amount_in,
+    object_at,
+    objects_at,
+    reading,
+    value_at,
+)
 from mlbatch_tools.resources import GPU
-from vocabulary.objects import Object, get_path, name_of
+from vocabulary.objects import Object, name_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +166,9 @@ def _quota(queue: Object) -> tuple[Fraction, Fraction]:
 
 
 def _count(queue: Object, path: str) -> int:
-    value = get_path(queue, path, 0)
+    value = value_at(queue, path)
+    if value is None:
+        return 0
     if type(value) is not int or value < 0:
         raise ToolError(f"{path} is {value!r}; write a whole number")
     return value

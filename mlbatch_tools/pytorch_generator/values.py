@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
@@ -13,15 +13,25 @@ from vocabulary.durations import parse_duration
 from vocabulary.mistakes import Mistake, mistakes_in
 from vocabulary.quantities import parse_quantity
 from vocabulary.safe_yaml import YamlError, load_yaml_file
-from vocabulary.typed_yaml import field_errors
+from vocabulary.typed_yaml import field_errors, some
 
 _LABEL: Final = r"^[a-z]([-a-z0-9]*[a-z0-9])?$"
 _LABEL_VALUE: Final = r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"
 _LABEL_KEY: Final = (
     r"^([a-z0-9][-a-z0-9.]{0,251}[a-z0-9]/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
 )
-Name: TypeAlias = Annotated[str, Meta(pattern=_LABEL, max_length=63)]
-Text: TypeAlias = Annotated[str, Meta(min_length=1)]
+_NAME_HINT: Final = "lowercase letters, digits and '-', a letter first, at most {} characters"
+_KEY_HINT: Final = (
+    "a label key: letters, digits, '-', '_' and '.', with a domain and '/' if need be"
+)
+_VALUE_HINT: Final = "letters, digits, '-', '_' and '.' in quotes, at most 63 characters"
+Name: TypeAlias = Annotated[
+    str, Meta(pattern=_LABEL, max_length=63, description=_NAME_HINT.format(63))
+]
+Key: TypeAlias = Annotated[str, Meta(pattern=_LABEL_KEY, description=_KEY_HINT)]
+Text: TypeAlias = Annotated[
+    str, Meta(min_length=1, description="text in quotes, at least one character")
+]
 Count: TypeAlias = Annotated[int, Meta(ge=0)]
 Quantity: TypeAlias = str | int
 
@@ -57,8 +67,8 @@ class _Struct(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="c
 
 
 class Label(_Struct, frozen=True):
-    key: Annotated[str, Meta(pattern=_LABEL_KEY)]
-    value: Annotated[str, Meta(pattern=_LABEL_VALUE, max_length=63)]
+    key: Key
+    value: Annotated[str, Meta(pattern=_LABEL_VALUE, max_length=63, description=_VALUE_HINT)]
 
 
 class Named(_Struct, frozen=True):
@@ -111,7 +121,7 @@ class InitContainer(_Struct, frozen=True):
 class Values(_Struct, frozen=True):
     """All settings."""
 
-    job_name: Annotated[str, Meta(pattern=_LABEL, max_length=50)]
+    job_name: Annotated[str, Meta(pattern=_LABEL, max_length=50, description=_NAME_HINT.format(50))]
     container_image: Text
     namespace: Name | None = None
     queue_name: Name | None = "default-queue"
@@ -140,7 +150,7 @@ class Values(_Struct, frozen=True):
     disable_shared_memory: bool = False
     mount_nvme: Nvme | None = field(default=None, name="mountNVMe")
     init_containers: tuple[InitContainer, ...] | None = None
-    autopilot_health_checks: tuple[Annotated[str, Meta(pattern=_LABEL_KEY)], ...] | None = None
+    autopilot_health_checks: tuple[Key, ...] | None = None
     host_ignore_list: tuple[Text, ...] | None = None
     scheduler_name: (
         Literal["sakkara", "scheduler-plugins-scheduler", "default-scheduler"] | None
@@ -173,32 +183,39 @@ def read_values(path: Path) -> tuple[Values, tuple[str, ...]]:
         for key, value in data.items()
         if key not in ignored and (value is not None or key == "queueName")
     }
-    mistakes = mistakes_in(known, Values)
-    if not mistakes:
-        values = msgspec.convert(known, Values)
-        mistakes = list(_mistakes_of(values, known))
-    if mistakes:
+    mistyped = some(mistakes_in(known, Values))
+    if mistakes := [*mistyped, *_mistakes_of(known, mistyped)]:
         raise field_errors(path, mistakes)
-    return values, ignored
+    return msgspec.convert(known, Values), ignored
 
 
-def _mistakes_of(values: Values, data: Mapping[str, Any]) -> Iterator[Mistake]:
-    """Mistakes that types do not show."""
-    for key in DURATIONS.keys() & data.keys():
-        if problem := _problem_of_duration(data[key]):
+def _mistakes_of(data: Mapping[str, Any], mistyped: Sequence[Mistake]) -> Iterator[Mistake]:
+    """Mistakes that types do not show, in the settings whose types are right."""
+    for key in DURATIONS:
+        if isinstance(data.get(key), str) and (problem := _problem_of_duration(data[key])):
             yield Mistake(key, problem)
     for key in ("numCpusPerPod", "totalMemoryPerPod", "limitCpusPerPod", "limitMemoryPerPod"):
-        if key in data and (problem := _problem_of_quantity(data[key])):
+        if type(data.get(key)) in (str, int) and (problem := _problem_of_quantity(data[key])):
             yield Mistake(key, problem)
-    if values.num_roce_gdr and values.num_pods == 1:
+    devices = data.get("numRoceGdr")
+    # A misspelled or mistyped numPods may mean more than the default, 1.
+    is_single = data.get("numPods", 1) == 1 and not any("numPods" in each.what for each in mistyped)
+    if type(devices) is int and devices > 0 and is_single:
         yield Mistake("numRoceGdr", "one pod alone has no use for it; write 0, or more numPods")
-    names = {each.name for each in values.environment_variables or ()}
-    if values.topology_file_config_map and "NCCL_TOPO_FILE" in names:
+    wrong = {each.field.partition("]")[0] for each in mistyped}
+    listed = data.get("environmentVariables")
+    variables = {
+        index: each
+        for index, each in enumerate(listed if isinstance(listed, list) else ())
+        if f"environmentVariables[{index}" not in wrong
+    }
+    if data.get("topologyFileConfigMap") and any(
+        each["name"] == "NCCL_TOPO_FILE" for each in variables.values()
+    ):
         what = "NCCL_TOPO_FILE is among environmentVariables too; leave it out there"
         yield Mistake("topologyFileConfigMap", what)
-    for index, each in enumerate(values.environment_variables or ()):
-        given = [each.value, each.secret, each.configmap]
-        if sum(one is not None for one in given) != 1:
+    for index, each in variables.items():
+        if sum(each.get(one) is not None for one in ("value", "secret", "configmap")) != 1:
             what = "has not exactly one of value, secret and configmap; write one"
             yield Mistake(f"environmentVariables[{index}]", what)
 

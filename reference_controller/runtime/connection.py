@@ -29,8 +29,10 @@ from vocabulary.errors import no_answer
 from vocabulary.kinds import LEASE, Kind
 from vocabulary.objects import Object
 from vocabulary.requests import ObjectList, Request
+from vocabulary.safe_yaml import require_loadable_file
 
 SERVICE_ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+MAX_KUBECONFIG_BYTES: Final = 4 * 1024**2
 CONNECT_TIMEOUT_SECONDS: Final = 5.0
 LEASE_TIMEOUT_SECONDS: Final = 5.0
 """Half of the renew deadline: a renewal that hangs must leave time for another."""
@@ -178,11 +180,14 @@ def configuration(kubeconfig: Path | None, context: str | None) -> client.Config
     try:
         if kubeconfig is None and context is None and own_token_file() is not None:
             return _of_service_account()
+        # The client's own loader takes minutes for some files, and exhausts the stack on others.
+        for place in _default_places() if kubeconfig is None else (kubeconfig,):
+            require_loadable_file(place, max_bytes=MAX_KUBECONFIG_BYTES)
         path = None if kubeconfig is None else str(kubeconfig)
         found: client.ApiClient = config.new_client_from_config(path, context)  # type: ignore[no-untyped-call]
     except (config.ConfigException, OSError, yaml.YAMLError, ValueError) as error:
         raise _unusable(kubeconfig, str(error)) from error
-    except (TypeError, AttributeError, KeyError) as error:
+    except (TypeError, AttributeError, LookupError) as error:
         # The client takes what it reads for maps and lists, and looks at none of them before.
         raise _unusable(kubeconfig, "its content is not that of a kubeconfig") from error
     settings: client.Configuration = found.configuration
@@ -215,8 +220,14 @@ def knows_a_cluster() -> bool:
     """True if there is a cluster to connect to by default."""
     if own_token_file() is not None:
         return True
-    places = str(KUBE_CONFIG_DEFAULT_LOCATION).split(os.pathsep)
-    return any(Path(place).expanduser().is_file() for place in places)
+    return any(_default_places())
+
+
+def _default_places() -> Iterator[Path]:
+    """The kubeconfigs that there are by default."""
+    for place in str(KUBE_CONFIG_DEFAULT_LOCATION).split(os.pathsep):
+        if (path := Path(place).expanduser()).is_file():
+            yield path
 
 
 def own_namespace() -> str:

@@ -30,14 +30,13 @@ from reference_controller.streams.names import (
     TREE,
     Phase,
 )
-from reference_controller.streams.office import Office
+from reference_controller.streams.office import Office, pulled_bundle
 from reference_controller.streams.parts import Compiled, Part, launched
 from reference_controller.streams.recovery import Recovery
 from reference_controller.streams.rejected import Rejected, taken_over
-from vocabulary.canonical import digest
 from vocabulary.clock import SECOND, Micros, parse_rfc3339
 from vocabulary.errors import ApiError
-from vocabulary.kinds import CONFIG_MAP, NODE, POD, Kind
+from vocabulary.kinds import NODE, POD, Kind
 from vocabulary.objects import (
     Object,
     controller_of,
@@ -147,7 +146,7 @@ class JobController:
         known = [int(get_path(each, "spec.id", -1)) for each in jobs.items]
         self._last_id = self._rules.next_id(known, self._last_id)
         nodes: ObjectList = yield List(NODE, live=True)
-        bundle = yield from self._bundle(job)
+        bundle = yield from pulled_bundle(job)
         kept = [each for each in finalizers_of(job) if each != RECOVERED]
         phase = self._rules.first_phase()
         ready = launched(job, self._last_id, phase, len(nodes.items), bundle)
@@ -155,12 +154,6 @@ class JobController:
         stored: Object = yield Update(JOB, {**ready, "metadata": metadata})
         self._writes.remember(key, stored)
         return stored
-
-    def _bundle(self, job: Object) -> Reading[str]:
-        """The revision of the bundle as it is pulled now; empty if there is none."""
-        name = str(get_path(job, "spec.bundle.name", ""))
-        found = yield from read(CONFIG_MAP, namespace_of(job), name, live=True)
-        return "" if found is None else digest(found.get("data") or {})[:12]
 
     def _submit(self, key: Key, job: Compiled, now_us: Micros) -> Reconcile:
         if self._rejected.has_ended(job.uid):

@@ -9,6 +9,8 @@ from reference_controller.streams.config import StreamsConfig
 from reference_controller.streams.names import JOB, JOB_UID, OF_JOB
 from reference_controller.streams.parts import Compiled
 from reference_controller.streams.rules import Rules
+from vocabulary.canonical import digest
+from vocabulary.kinds import CONFIG_MAP
 from vocabulary.objects import (
     Object,
     get_path,
@@ -56,3 +58,10 @@ class Office:
             return True
         is_submitted = self.rules.is_submitted(get_path(job.job, "spec.phase", ""))
         return self.rules.may_launch(is_submitted, job.uid in self.driven)
+
+
+def pulled_bundle(job: Object) -> Reading[str]:
+    """The revision of a Job's bundle as it is pulled now; empty if there is none."""
+    name = str(get_path(job, "spec.bundle.name", ""))
+    found = yield from read(CONFIG_MAP, namespace_of(job), name, live=True)
+    return "" if found is None else digest(found.get("data") or {})[:12]

@@ -17,6 +17,7 @@ from reference_controller.streams.names import (
     TAKEN_OVER,
     Phase,
 )
+from reference_controller.streams.office import pulled_bundle
 from reference_controller.streams.parts import Part, launched
 from reference_controller.streams.rules import Design
 from vocabulary.errors import ApiError
@@ -66,9 +67,10 @@ def taken_over(job: Object, design: Design, driven: set[str]) -> Reading[Object 
     wanted = job
     if design.recompiles:
         nodes: ObjectList = yield List(NODE, live=True)
-        wanted = launched(job, job["spec"]["id"], Phase.SUBMISSION, len(nodes.items), "")
-        statistics = wanted["spec"]["statistics"]
-        wanted = {**job, "spec": {**job["spec"], "statistics": statistics}}
+        bundle = yield from pulled_bundle(job)
+        spec = launched(job, job["spec"]["id"], Phase.SUBMISSION, len(nodes.items), bundle)["spec"]
+        anew = {name: spec[name] for name in ("statistics", "bundleRevision")}
+        wanted = {**job, "spec": {**job["spec"], **anew}}
     driven.add(uid_of(job))
     annotations = {**annotations_of(job), TAKEN_OVER: "true"}
     metadata = {**meta(wanted), "annotations": annotations}

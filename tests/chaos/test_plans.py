@@ -161,7 +161,7 @@ BAD = [
     ("[]", "plan: expected `object`, got `array`; write a mapping: key: value"),
     ("3", "plan: expected `object`, got `int`; write a mapping: key: value"),
     ("", "plan: expected `object`, got `null`; write a mapping: key: value"),
-    ("seed: 1", "scenario: is missing; `assay list scenarios` lists them"),
+    ("seed: 1", "scenario: is missing; assay claims scenarios lists them"),
     ("scenario: ''", "scenario: expected `str` of length >= 1"),
     (
         "scenario: 3",

@@ -107,3 +107,10 @@ def test_a_pod_that_is_not_placed_as_its_quota_says_is_a_violation() -> None:
 def test_pods_of_which_nothing_is_said_may_be_anywhere() -> None:
     assert_unarmed("MLB-076", started())
     assert_unarmed("MLB-076", placed({}))
+
+
+@pytest.mark.parametrize("spec", [{}, {"components": []}], ids=str)
+def test_pods_of_a_component_that_was_removed_may_be_anywhere(spec: dict[str, object]) -> None:
+    story = placed({"nodeSelector": {"pool": "large"}}, nodeSelector={"pool": "small"})
+    story.at(20).changes({**story.stored["AppWrapper/a"], "spec": spec}, by="user")
+    assert_unarmed("MLB-076", story)

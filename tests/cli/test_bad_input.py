@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,6 +47,11 @@ BAD_PLANS: dict[str, tuple[str | bytes, str]] = {
     "a seed below zero": (f"scenario: {SCENARIO}\nseed: -1\n", "seed"),
     "a seed beyond 64 bits": (f"scenario: {SCENARIO}\nseed: {2**64}\n", "seed"),
     "a number without end": (f"seed: {'9' * 5000}\n", "plan.yaml:1:7"),
+    "a number in base 60": (
+        f"scenario: {SCENARIO}\nseed: 1{':1' * 20_000}\n",
+        "plan.yaml:2:7: seed: expected `int`, got `str`",
+    ),
+    "a number without end in base 16": (f"seed: 0x{'f' * 5000}\n", "plan.yaml:1:7"),
     "not a number": ("seed: .nan\n", "is not a number that JSON can hold"),
     "faults that are no list": (f"scenario: {SCENARIO}\nfaults: kill\n", "faults"),
     "an unknown fault": (
@@ -172,6 +180,26 @@ def _unknown_record() -> bytes:
     return b"".join(_lines()).replace(b'"type":"process"', b'"type":"prophecy"', 1)
 
 
+def _changed(change: Callable[[list[dict[str, Any]]], object]) -> bytes:
+    """The history with a change to its records."""
+    records: list[dict[str, Any]] = [json.loads(line) for line in _lines()]
+    change(records)
+    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
+
+
+def _with_object(path: str, value: object) -> bytes:
+    """The history with another value in a field of the first object, in line 2."""
+
+    def change(records: list[dict[str, Any]]) -> None:
+        *parents, last = path.split(".")
+        inner = records[1]["object"]
+        for parent in parents:
+            inner = inner.setdefault(parent, {})
+        inner[last] = value
+
+    return _changed(change)
+
+
 def _damaged_gzip() -> bytes:
     data = bytearray(gzip.compress(b"".join(_lines()), mtime=0))
     data[200] ^= 0xFF
@@ -196,6 +224,74 @@ BAD_HISTORIES = {
     "an unknown record": (_unknown_record(), "prophecy"),
     "a damaged gzip file": (_damaged_gzip(), "history.jsonl.gz"),
     "gzip of nothing": (gzip.compress(b""), "is empty"),
+    "a time that is text in the last line": (
+        _changed(lambda rows: rows[-1].update(t="soon")),
+        "Expected `int`, got `str` - at `$.t`",
+    ),
+    "time below zero": (_changed(lambda rows: rows[1].update(t=-1)), "line 2: Expected `int` >= 0"),
+    "a time beyond all dates": (
+        _changed(lambda rows: rows[1].update(t=2**70)),
+        "line 2: Expected `int` <= ",
+    ),
+    "time that runs backwards": (
+        _changed(lambda rows: rows[-2].update(t=1)),
+        "in the line before: time runs backwards; no cluster can have had this history: ask for",
+    ),
+    "versions below zero": (_changed(lambda rows: rows[1].update(rv=-1)), "line 2: Expected `int`"),
+    "a version beyond 63 bits": (
+        _changed(lambda rows: rows[1].update(rv=2**70)),
+        "line 2: Expected `int` <= 9223372036854775807 - at `$.rv`",
+    ),
+    "versions that run backwards": (
+        _changed(
+            lambda rows: next(row for row in rows if row.get("kind") == "Pod").update(rv=2**40)
+        ),
+        "and 1099511627776 in an earlier line of Pod: resourceVersions run backwards",
+    ),
+    "an unknown verb": (
+        _changed(lambda rows: rows[1].update(verb="frobnicate")),
+        "line 2: verb is 'frobnicate', which writes nothing; verbs are create, delete,",
+    ),
+    "a code that is none": (_changed(lambda rows: rows[1].update(code=9999)), "line 2: Expected"),
+    "a rejected request that stores something": (
+        _changed(lambda rows: rows[1].update(code=409, event="ADDED")),
+        "line 2: code is 409, and event ADDED: a rejected request stores nothing",
+    ),
+    "a beginning before the epoch": (_changed(lambda rows: rows[0].update(began_us=-1)), "line 1:"),
+    "a seed beyond 63 bits": (_changed(lambda rows: rows[0].update(seed=2**70)), "line 1: "),
+    "an operator of no suite": (
+        _changed(
+            lambda rows: rows[0]["operators"].update(
+                nosuch={"suite": "nosuch", "implementation": ""}
+            )
+        ),
+        "line 1: operators.nosuch: no suite 'nosuch' is installed; install its distribution",
+    ),
+    "an edition that no suite has": (
+        _changed(lambda rows: rows[0].update(editions={"appwrapper": "nosuch"})),
+        "line 1: editions.appwrapper: the suite has no edition 'nosuch'; there are ",
+    ),
+    "metadata that is text": (
+        _with_object("metadata", "text"),
+        "line 2: object: Expected `object`, got `str` - at `$.metadata`",
+    ),
+    "owners that are text": (
+        _with_object("metadata.ownerReferences", ["text"]),
+        "ownerReferences[",
+    ),
+    "an owner whose uid is a number": (
+        _with_object("metadata.ownerReferences", [{"uid": 7}]),
+        "Expected `str`, got `int` - at `$.metadata.ownerReferences[",
+    ),
+    "labels that are a list": (_with_object("metadata.labels", ["text"]), "$.metadata.labels"),
+    "a label that is a number": (_with_object("metadata.labels", {"a": 1}), "$.metadata.labels"),
+    "conditions that are text": (_with_object("status.conditions", "text"), "$.status.conditions"),
+    "a condition that is none": (_with_object("status.conditions", [None]), "$.status.conditions["),
+    "status that is a number": (_with_object("status", 7), "$.status"),
+    "a timestamp that is none": (
+        _with_object("metadata.deletionTimestamp", "soon"),
+        "line 2: object: Invalid RFC3339 encoded datetime - at `$.metadata.deletionTimestamp`",
+    ),
 }
 
 
@@ -450,7 +546,7 @@ def test_a_kubeconfig_that_is_binary_is_refused(assay: Assay, tmp_path: Path) ->
     path.write_bytes(b"\x00\xff\xfe")
     ended = assay("controller", "run", "appwrapper", "--kubeconfig", path)
     assert ended.code == 2
-    assert f"--kubeconfig: {path}: " in ended.err
+    assert f"--kubeconfig: {path}:1:" in ended.err
     assert "give the path of a kubeconfig" in ended.err
 
 

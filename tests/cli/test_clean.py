@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from conformance.cli.exit_code import ExitCode
+from conformance.scratch import PREFIX, Claim, Scratch, abandoned, live_claims
 from tests.cli.conftest import Assay
 
 
@@ -38,6 +42,25 @@ def test_without_a_kubeconfig_only_folders_are_looked_at(tmp_path: Path) -> None
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout == "nothing of Assay is left there\n"
     assert "no kubeconfig here" in ended.stderr
+
+
+def test_a_session_claims_its_objects_as_long_as_its_process_lives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    begun, scratch = Scratch(), Scratch()
+    scratch.claim(label="assay-c0ffee")
+    assert live_claims() == [Claim(os.getpid(), "assay-c0ffee", "")]
+    (claim,) = live_claims()
+    labels = ("assay-c0ffee", "assay-c0ffee-3", "assay-c0ffee3", "assay-f00d")
+    assert [claim.covers(label) for label in labels] == [True, True, False, False]
+    killed = tmp_path / f"{PREFIX}killed"
+    shutil.copytree(scratch.path, killed)
+    assert abandoned() == [killed]
+    assert len(live_claims()) == 1
+    scratch.remove()
+    begun.remove()
+    assert live_claims() == []
 
 
 def test_a_cluster_that_cannot_be_reached_is_told_at_once(assay: Assay, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conformance import explanation
-from conformance.explanation import Design
+from conformance.explanation import Design, histories_of
 from conformance.implementation import implementations
 from conformance.norm.verdict import Outcome
 from conformance.running.run_options import DEFAULT_SEED
@@ -18,7 +18,7 @@ from conformance.suites.streams import SUITE
 from conformance.suites.streams.argument import ARGUMENT
 from reference_controller import programs
 from tests.cli.conftest import Assay
-from vocabulary.history import Write
+from vocabulary.history import Write, history_digest, read_history
 
 DESIGNS = {
     "only-what-is-missing",
@@ -57,7 +57,8 @@ def test_each_design_has_a_section_with_its_claim_a_picture_and_a_replay(
 
 @pytest.mark.parametrize("design", ARGUMENT.designs, ids=lambda design: design.name)
 def test_a_design_does_today_what_its_history_shows(design: Design) -> None:
-    """And it fails for its reason: it is refused nothing for lack of rights."""
+    """And it fails for its reason: it is refused nothing for lack of rights. Where the histories
+    differ: python -m tests.suites.record_designs."""
     scenario = SCENARIOS[design.scenario]
     under_test = implementations(design.implementation, scenario.roles)
     run = run_one(scenario, under_test, DEFAULT_SEED)
@@ -65,12 +66,15 @@ def test_a_design_does_today_what_its_history_shows(design: Design) -> None:
     assert found.outcome is (Outcome.PASSED if design.is_sound else Outcome.FAILED)
     refused = [each for each in run.entries if isinstance(each, Write) and each.code == 403]
     assert not refused, f"lacks the right to {refused[0].verb} {refused[0].kind}"
+    stored = read_history(histories_of(SUITE) / f"{design.name}.jsonl.gz")
+    assert history_digest(run.header, run.entries) == history_digest(stored.header, stored.entries)
 
 
 def test_a_replay_of_a_plan_convicts_the_design(assay: Assay, tmp_path: Path) -> None:
     assert assay("explain", "streams", "--out", tmp_path).code == 0
     ran = assay("replay", tmp_path / "background-retry.yaml")
     assert (ran.code, "ST-035" in (ran.out + ran.err)) == (1, True), ran.out
+    assert "not the history that was recorded" not in ran.out + ran.err
 
 
 @pytest.mark.parametrize("harm", ["missing", "another", "cut"])
@@ -94,5 +98,10 @@ def test_a_history_that_does_not_show_its_design_is_named(
 
 
 def test_a_suite_without_an_argument_is_told(assay: Assay) -> None:
-    ran = assay("explain", "jobset")
-    assert (ran.code, "assay explain streams" in ran.err) == (2, True), ran.err
+    for name, problem in (
+        ("mlbatch", "has no argument of a norm to explain"),
+        ("x", "is no suite"),
+    ):
+        ran = assay("explain", name)
+        assert ran.code == 2
+        assert ran.err == f"assay: {name!r} {problem}; run assay explain streams\n"

@@ -114,6 +114,10 @@ def test_a_submission_is_verified_before_it_is_made_and_can_be_afterwards(
     ended = assay("verify", out)
     assert ended.code == 0
     assert "all as reported" in ended.out
+    assert "note: not checked: date, suite.gitCommit, " in ended.out
+    assert "beside report.yaml" not in ended.out
+    ended = assay("verify", bad)
+    assert "note: not checked: index.html, junit.xml, " in ended.out
 
 
 def test_a_submission_takes_the_place_of_another_only_with_replace(

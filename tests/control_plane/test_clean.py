@@ -21,10 +21,13 @@ from chaos.undo_journal import UndoJournal
 from conformance import clean
 from conformance.borrowed_operator import Before, borrow
 from conformance.clean import RUN_LABEL, NotCleanError, clean_cluster
-from fixtures.control_plane import ControlPlane, FakeNode, nodes, users, wait_until
+from conformance.retrying_connection import RetryingConnection
+from conformance.scratch import Claim
+from fixtures.control_plane import ControlPlane, FakeNode, crds, nodes, users, wait_until
 from reference_controller.runtime.connection import Connection, connect
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
+from vocabulary.requests import Delete
 
 from .namespace import Namespace
 
@@ -33,6 +36,23 @@ pytestmark = pytest.mark.control_plane
 HOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 NAMESPACES = "/api/v1/namespaces"
+GADGETS = f"""
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: gadgets.tests.assay.dev
+  labels: {{{RUN_LABEL}: killed}}
+spec:
+  group: tests.assay.dev
+  scope: Cluster
+  names: {{kind: Gadget, plural: gadgets, singular: gadget, listKind: GadgetList}}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema: {{type: object}}
+"""
 HELD = ["example.com/held"]
 LIMIT_SECONDS = 30.0
 NOTHING = "nothing of Assay is left there"
@@ -144,16 +164,72 @@ def paths_of(run: str) -> tuple[str, ...]:
 def test_everything_that_a_killed_run_left_is_found_and_removed(
     plane: ControlPlane, run: str
 ) -> None:
-    found = clean_cluster(plane.kubeconfig(), remove=False)
+    found = clean_cluster(plane.kubeconfig(), remove=False).found
     assert f"Namespace {run}" in found
     assert f"Node {run}-n0" in found
     assert f"finalizer example.com/held of ConfigMap {run}/held" in found
     assert f"finalizer example.com/held of Widget {run}/unfinished" in found
     assert all(exists(plane, path) for path in paths_of(run)), "looking removes nothing"
-    removed = clean_cluster(plane.kubeconfig(), remove=True)
+    removed = clean_cluster(plane.kubeconfig(), remove=True).found
     assert removed == found
     assert not any(exists(plane, path) for path in paths_of(run))
-    assert clean_cluster(plane.kubeconfig(), remove=True) == []
+    assert clean_cluster(plane.kubeconfig(), remove=True).found == []
+
+
+def test_a_run_whose_process_is_alive_is_left_alone(plane: ControlPlane, run: str) -> None:
+    kubeconfig, server = plane.kubeconfig(), plane.server
+    for claim in (Claim(4711, run, ""), Claim(4711, "", server)):
+        cleaned = clean_cluster(kubeconfig, remove=True, alive=[claim])
+        assert cleaned == ([], [f"run {run}: its process 4711 is alive"])
+    elsewhere = [Claim(4711, "run", "https://elsewhere:6443"), Claim(4711, "run-71", "")]
+    cleaned = clean_cluster(kubeconfig, remove=True, alive=elsewhere)
+    assert f"Namespace {run}" in cleaned.found
+    assert cleaned.spared == []
+
+
+def test_a_crd_stays_as_long_as_a_live_run_has_objects_of_it(plane: ControlPlane) -> None:
+    api = plane.api(users.HARNESS)
+    crds.install(api, crds.parse([GADGETS]))
+    gadgets = "/apis/tests.assay.dev/v1/gadgets"
+    gadget = named("tests.assay.dev/v1", "Gadget", "used", labels={RUN_LABEL: "alive"})
+
+    def is_created() -> bool:
+        try:
+            api.post(gadgets, gadget)
+        except ApiError as error:
+            assert error.code == 429, error  # the storage of a new kind is being initialized
+            return False
+        return True
+
+    wait_until(is_created, "a gadget is created", limit_seconds=LIMIT_SECONDS)
+    alive = [Claim(4711, "alive", "")]
+    cleaned = clean_cluster(plane.kubeconfig(), remove=True, alive=alive)
+    assert cleaned == ([], ["run alive: its process 4711 is alive"])
+    assert exists(plane, f"{gadgets}/used")
+    cleaned = clean_cluster(plane.kubeconfig(), remove=True)
+    assert cleaned.spared == []
+    assert not exists(plane, f"{crds.CRDS}/gadgets.tests.assay.dev")
+
+
+def test_an_object_that_was_created_anew_meanwhile_is_not_deleted(
+    plane: ControlPlane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = plane.api(users.HARNESS)
+    roles = f"{RBAC}/clusterroles"
+    marked = {RUN_LABEL: "run-8"}
+    api.post(roles, named("rbac.authorization.k8s.io/v1", "ClusterRole", "taken", labels=marked))
+    handle = RetryingConnection.handle
+
+    def create_anew_first(connection: RetryingConnection, request: Any) -> Any:
+        if isinstance(request, Delete) and request.name == "taken":
+            api.delete(f"{roles}/taken")
+            api.post(roles, named("rbac.authorization.k8s.io/v1", "ClusterRole", "taken"))
+        return handle(connection, request)
+
+    monkeypatch.setattr(RetryingConnection, "handle", create_anew_first)
+    assert clean_cluster(plane.kubeconfig(), remove=True).found == ["ClusterRole taken"]
+    assert api.get(f"{roles}/taken")["metadata"].get("labels") is None
+    api.delete(f"{roles}/taken")
 
 
 def test_what_is_not_of_a_run_is_left_alone(plane: ControlPlane, run: str) -> None:
@@ -199,13 +275,13 @@ def test_an_operator_that_a_killed_suite_has_borrowed_is_given_back(plane: Contr
     borrow(client, home, before, {RUN_LABEL: "assay-1"})
     client.close()
     loan = f"loan of Deployment {home}/operator"
-    assert clean_cluster(plane.kubeconfig(), remove=False) == [loan]
-    assert clean_cluster(plane.kubeconfig(), run_label="another", remove=True) == []
-    assert clean_cluster(plane.kubeconfig(), run_label="assay-1", remove=True) == [loan]
+    assert clean_cluster(plane.kubeconfig(), remove=False).found == [loan]
+    assert clean_cluster(plane.kubeconfig(), run_label="another", remove=True).found == []
+    assert clean_cluster(plane.kubeconfig(), run_label="assay-1", remove=True).found == [loan]
     assert api.get(f"{deployments}/operator")["spec"]["replicas"] == 0
     data = api.get(f"{NAMESPACES}/{home}/configmaps/config")["data"]
     assert data == {"a": "as installed", "b": "kept"}
-    assert clean_cluster(plane.kubeconfig(), remove=True) == []
+    assert clean_cluster(plane.kubeconfig(), remove=True).found == []
 
 
 def test_what_does_not_go_away_is_named(
@@ -218,7 +294,7 @@ def test_what_does_not_go_away_is_named(
             clean_cluster(plane.kubeconfig(), remove=True)
     finally:
         plane.resume("kube-controller-manager")
-    assert f"Namespace {run}" in clean_cluster(plane.kubeconfig(), remove=False)
+    assert f"Namespace {run}" in clean_cluster(plane.kubeconfig(), remove=False).found
 
 
 def test_what_an_experiment_broke_is_mended_by_its_journal(

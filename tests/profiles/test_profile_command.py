@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -186,6 +187,31 @@ def test_of_very_many_mistakes_the_rest_is_counted(
     *told, last = ended.err.splitlines()
     assert (ended.code, len(told)) == (2, 20)
     assert last == f"assay: {file}: and 3 more mistakes"
+
+
+def test_of_thousands_of_mistakes_not_all_are_looked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path
+) -> None:
+    file = own_profile(tmp_path)
+    with file.open("a", encoding="utf-8") as more:
+        more.writelines(f"x{n}: 1\n" for n in range(10_000))
+    ended = assay(monkeypatch, capsys, "profile", "check", file)
+    *told, last = ended.err.splitlines()
+    assert (ended.code, len(told)) == (2, 20)
+    assert last == f"assay: {file}: and at least 180 more mistakes"
+
+
+@pytest.mark.parametrize("name", ["../../x", "/etc/x", ".x", "x.", "a b"])
+def test_a_name_that_is_no_part_of_a_file_name_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path, name: str
+) -> None:
+    file = own_profile(tmp_path)
+    text = file.read_text(encoding="utf-8")
+    file.write_text(re.sub(r"(?m)^name: .*$", f"name: '{name}'", text), encoding="utf-8")
+    ended = assay(monkeypatch, capsys, "profile", "check", file)
+    assert ended.code == 2
+    assert "name: expected `str` matching regex" in ended.err
+    assert "; write letters, digits, dots, hyphens and underscores only" in ended.err
 
 
 @pytest.mark.parametrize(

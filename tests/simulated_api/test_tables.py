@@ -11,7 +11,7 @@ from fixtures.simulated.table_cells import short_duration
 from fixtures.simulated.tables import table
 from tests.simulated_api.cluster import pod
 from vocabulary.clock import DAY, HOUR, MINUTE, SECOND, SIMULATION_EPOCH_US
-from vocabulary.kinds import JOB, NODE, POD, Kind
+from vocabulary.kinds import EVENT, JOB, NODE, POD, Kind
 
 
 @pytest.mark.parametrize(
@@ -101,3 +101,59 @@ def test_the_duration_of_a_finished_job_stands_still() -> None:
     obj = {"metadata": {"name": "j"}, "spec": {"completions": 2}, "status": status}
     cells = _cells(JOB, obj)
     assert (cells["Status"], cells["Completions"], cells["Duration"]) == ("Complete", "2/2", "42s")
+
+
+@pytest.mark.parametrize(
+    ("fields", "last_seen", "count", "first_seen", "source"),
+    [
+        (
+            {
+                "firstTimestamp": "2025-12-31T23:50:00Z",
+                "lastTimestamp": "2025-12-31T23:59:00Z",
+                "count": 3,
+                "source": {"component": "kubelet", "host": "n0"},
+            },
+            *("60s", 3, "10m", "kubelet, n0"),
+        ),
+        (
+            {
+                "eventTime": "2025-12-31T23:58:00.000000Z",
+                "reportingComponent": "scheduler",
+                "reportingInstance": "s-0",
+            },
+            *("2m", 1, "2m", "scheduler, s-0"),
+        ),
+        (
+            {
+                "eventTime": "2025-12-31T23:58:00.000000Z",
+                "series": {"count": 5, "lastObservedTime": "2025-12-31T23:59:30.000000Z"},
+            },
+            *("30s", 5, "2m", ""),
+        ),
+        ({}, "<unknown>", 1, "<unknown>", ""),
+    ],
+)
+def test_an_event_has_the_columns_of_a_real_server(
+    fields: dict[str, Any], last_seen: str, count: int, first_seen: str, source: str
+) -> None:
+    """The name is the last one, and shown by `-o wide` only."""
+    event = {
+        "metadata": {"name": "a.1", "namespace": "a", "creationTimestamp": "2025-12-01T00:00:00Z"},
+        "involvedObject": {"kind": "Pod", "name": "a", "fieldPath": "spec.containers{main}"},
+        "type": "Normal",
+        "reason": "Pulled",
+        "message": "as it is\n",
+        **fields,
+    }
+    assert list(_cells(EVENT, event).items()) == [
+        ("Last Seen", last_seen),
+        ("Type", "Normal"),
+        ("Reason", "Pulled"),
+        ("Object", "pod/a"),
+        ("Subobject", "spec.containers{main}"),
+        ("Source", source),
+        ("Message", "as it is"),
+        ("First Seen", first_seen),
+        ("Count", count),
+        ("Name", "a.1"),
+    ]

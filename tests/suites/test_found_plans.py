@@ -15,7 +15,7 @@ seed: 1306827224
 scenario: quota/cells/of-app-wrapper/reclaim/stuck
 faults:
 - webhook_outage: {kind: AppWrapper}
-  when: {after: commit, by: appwrapper, verb: patch, kind: AppWrapper, subresource: '', outcome: any}
+  when: {after: commit, by: appwrapper, verb: patch, kind: AppWrapper, outcome: any}
 - hold_object: {kind: Workload, name: {appwrapper: a}}
   when: {at: 78s}
   for: 30s

@@ -17,6 +17,8 @@ from mlbatch_tools.cluster_checker.report import ClusterReport, report
 from tests.tools.test_cluster_checker import GUIDE_LINES
 from vocabulary.clock import SECOND
 
+from .conftest import Assay
+
 SCENARIO = SCENARIOS["mlbatch/guide/two-teams-share-a-cluster"]
 SLACK = "run-slack-cluster-queue"
 CONFIG = {
@@ -75,3 +77,14 @@ def test_the_guides_table_comes_out(history: History) -> None:
 def test_what_cannot_be_used_is_not_lent(history: History) -> None:
     tables = [seen(history, n) for n in pauses(history)]
     assert {(each.unschedulable, each.slack_lendable) for each in tables} == {(0, 8), (8, 0)}
+
+
+def test_mutants_of_the_suite_are_those_that_its_scenarios_kill(assay: Assay) -> None:
+    listed = assay("mutants", "mlbatch", "--list")
+    *rows, count = listed.stdout.splitlines()
+    kills = {each.kills for each in SCENARIOS.values() if each.suite == "mlbatch"} - {""}
+    assert {row.split()[0] for row in rows} == kills
+    assert count == f"{len(kills)} mutants"
+    unknown = assay("mutants", "mlbatc")
+    assert unknown.returncode == 2
+    assert "did you mean mlbatch?" in unknown.stderr

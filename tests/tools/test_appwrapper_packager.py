@@ -22,7 +22,7 @@ from tests.cli.command import assay
 
 HERE = Path(__file__).parent
 SAMPLE = HERE / "manifests" / "sample-pod.yaml"
-POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c}]}\n"
+POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: i}]}\n"
 PLAIN_POD = yaml.safe_load(POD)
 
 
@@ -109,7 +109,7 @@ def test_a_pod_is_a_pod_however_it_is_written(text: str, tmp_path: Path) -> None
 def test_text_that_readers_of_yaml_take_differently_is_quoted(tmp_path: Path) -> None:
     words = ["1e3", "yes", "0o17", "012", "1_000", "null", "~", "12:30", "- a", "a: b", "x\ty"]
     text = json.dumps(
-        {**PLAIN_POD, "kind": "ConfigMap", "data": {each: each for each in words}}
+        {**PLAIN_POD, "apiVersion": "a/v1", "data": {each: each for each in words}}
     ) + json.dumps(PLAIN_POD)
     written = package([_written(tmp_path, text)], "aw", "").text
     for word in words:
@@ -165,7 +165,7 @@ def test_components_say_what_the_documents_said(
     tmp_path: Path,
 ) -> None:
     objects = [
-        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"c{index}"}, "data": each}
+        {"apiVersion": "a/v1", "kind": "Any", "metadata": {"name": f"c{index}"}, "data": each}
         for index, each in enumerate(data)
     ] + [PLAIN_POD]
     documents = [{"apiVersion": "v1", "kind": "List", "items": objects}] if as_list else objects
@@ -193,7 +193,9 @@ def test_pod_sets_are_declared_for_kinds_that_the_controller_does_not_know(tmp_p
         "metadata": {"name": "g"},
         "spec": {
             "replicas": 3,
-            "leaderWorkerTemplate": {"workerTemplate": {"spec": {"containers": [{"name": "c"}]}}},
+            "leaderWorkerTemplate": {
+                "workerTemplate": {"spec": {"containers": [{"name": "c", "image": "i"}]}}
+            },
         },
     }
     text = json.dumps(PLAIN_POD) + json.dumps(groups)
@@ -210,7 +212,7 @@ def test_pod_sets_are_declared_for_kinds_that_the_controller_does_not_know(tmp_p
 
 def test_the_reference_admits_what_the_tools_write(tmp_path: Path) -> None:
     """Of kinds that it knows, and of others by the podSets that are declared."""
-    pod = {"spec": {"containers": [{"name": "c"}]}}
+    pod = {"spec": {"containers": [{"name": "c", "image": "i"}]}}
     specs = {
         ("batch/v1", "Job"): {"parallelism": 2, "template": pod},
         ("batch/v1", "CronJob"): {"jobTemplate": {"spec": {"parallelism": 3, "template": pod}}},
@@ -270,6 +272,35 @@ def test_the_reference_admits_what_the_tools_write(tmp_path: Path) -> None:
         (
             POD.replace("kind: Pod", "kind: Group").replace("spec:", "spec: {replicas: x}\nof:"),
             "FILE: Group p: spec.replicas is 'x'; write a whole number",
+        ),
+        (
+            POD.replace("image", "imge"),
+            "FILE: Pod p: spec.containers[0].imge is an unknown field; did you mean image?",
+        ),
+        (
+            POD.replace("image: i", "command: [a]"),
+            "FILE: Pod p: spec.containers[0].image is missing; write one",
+        ),
+        (
+            POD.replace("image: i", "image: i, tty: 'yes'"),
+            "FILE: Pod p: spec.containers[0].tty is 'yes'; write true or false",
+        ),
+        (
+            POD.replace("image: i", "image: i, command: run"),
+            "FILE: Pod p: spec.containers[0].command is 'run'; write a list",
+        ),
+        (
+            POD.replace("image: i", "image: i, env: [{name: A, value: 1}]"),
+            "FILE: Pod p: spec.containers[0].env[0].value is 1; write text, in quotes",
+        ),
+        (
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nimage: i\nspec: {containers: []}",
+            "FILE: Pod p: image is an unknown field; remove it, or correct its name or level",
+        ),
+        (
+            "apiVersion: example.com/v1\nkind: Gang\nmetadata: {name: g}\nspec: {roles: ["
+            "{other: 1, template: {spec: {containers: [{name: c, image: i, imag: j}]}}}]}",
+            "FILE: Gang g: spec.roles[0].template.spec.containers[0].imag is an unknown field",
         ),
         ("a: &b 1\nc: *b", "FILE:1:4: anchor &b is not allowed; write the value out"),
     ],

@@ -235,7 +235,14 @@ def refused(text: str, tmp_path: Path, suffix: str = "yaml") -> str:
         ("a", "FILE: is str, no object; write a mapping"),
         ("kind: Node", "FILE: apiVersion is None; write that of a Kubernetes object"),
         ("{apiVersion: v1, kind: Node, metadata: 1}", "FILE: metadata is 1; write a mapping"),
-        ("{apiVersion: v1, kind: List, items: a}", "FILE: items is no list"),
+        ("{apiVersion: v1, kind: Node, metadata: []}", "FILE: metadata is []; write a mapping"),
+        (
+            "{apiVersion: v1, kind: List, items: a}",
+            "FILE: items is 'a'; write a list of objects",
+        ),
+        ("{apiVersion: v1, kind: List, items: {}}", "FILE: items is {}; write a list of objects"),
+        ("{apiVersion: v1, kind: List, items: 0}", "FILE: items is 0; write a list of objects"),
+        ("{apiVersion: v1, kind: List, items: null}", "FILE: has no object; name a file"),
         ("a: \tb: c", "FILE:1:"),
         ('{"a": 1, "a": 2}', "FILE: key 'a' occurs twice in one object; keep one of them"),
         ('{"a": ' * 100_000, "FILE: is nested too deep; make it flatter"),
@@ -255,6 +262,8 @@ def test_an_unusable_dump_is_refused(text: str, message: str, tmp_path: Path) ->
     [
         ("status.capacity", "x", "Node node-1: status.capacity is 'x'; write a mapping"),
         ("status.capacity.nvidia.com/gpu", "8 GPUs", "is not a resource quantity"),
+        ("status", [], "Node node-1: status is []; write a mapping"),
+        ("spec", "", "Node node-1: spec is ''; write a mapping"),
         ("spec.taints", {"a": 1}, "Node node-1: spec.taints is {'a': 1}; write a list of objects"),
     ],
 )
@@ -270,7 +279,8 @@ def test_a_field_that_cannot_be_read_is_named_with_its_file(
     inner = objects[0]
     first, _, rest = path.partition(".")
     second, _, key = rest.partition(".")
-    inner[first] = {**inner[first], second: {key: value} if key else value}
+    changed = {**inner[first], second: {key: value} if key else value}
+    inner[first] = changed if second else value
     file = tmp_path / "dump.yaml"
     file.write_text(yaml.safe_dump_all(objects))
     ended = assay(monkeypatch, capsys, "tools", "cluster-checker", file)
@@ -280,7 +290,7 @@ def test_a_field_that_cannot_be_read_is_named_with_its_file(
 
 
 def test_objects_of_overlapping_dumps_count_once(tmp_path: Path) -> None:
-    from mlbatch_tools.cluster_checker.cluster import objects_of
+    from mlbatch_tools.cluster_checker.cluster import objects_of, require_complete
 
     copy = tmp_path / "copy.yaml"
     copy.write_text(GUIDE_CLUSTER.read_text())
@@ -290,7 +300,24 @@ def test_objects_of_overlapping_dumps_count_once(tmp_path: Path) -> None:
         objects_of(read([GUIDE_CLUSTER, tmp_path]))
     copy.write_text("{apiVersion: v1, kind: Pod, metadata: {name: a}}")
     with pytest.raises(ToolError, match="have no Node and no ClusterQueue; dump them too: kubectl"):
-        objects_of(read([copy]))
+        require_complete(objects_of(read([copy])))
+
+
+def test_a_field_that_cannot_be_read_is_told_before_a_kind_that_is_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    queues = [each for each in guide_objects() if each["kind"] == "ClusterQueue"]
+    resources = {"name": "nvidia.com/gpu", "nominalQuota": "lots"}
+    queues[0]["spec"]["resourceGroups"] = [{"flavors": [{"name": "f", "resources": [resources]}]}]
+    file = tmp_path / "dump.yaml"
+    file.write_text(yaml.safe_dump_all(queues))
+    ended = assay(monkeypatch, capsys, "tools", "cluster-checker", file)
+    assert (ended.code, ended.out) == (2, "")
+    assert "nominalQuota: 'lots' is not a" in ended.err
+    file.write_text(yaml.safe_dump_all(queues[1:]))
+    ended = assay(monkeypatch, capsys, "tools", "cluster-checker", file)
+    assert (ended.code, ended.out) == (2, "")
+    assert "the files have no Node; dump them too" in ended.err
 
 
 def _numbers(found: dict[str, Any]) -> Iterator[tuple[str, object]]:

@@ -73,11 +73,12 @@ def test_the_report_with_an_odd_configuration_is_made_or_refused() -> None:
 
 def test_an_odd_manifest_is_wrapped_or_refused(tmp_path: Path) -> None:
     file = tmp_path / "given.json"
+    template = {"spec": {"containers": [{"name": "c", "image": "i"}]}}
     job = {
         "apiVersion": "batch/v1",
         "kind": "Job",
         "metadata": {"name": "j", "labels": {"a": "b"}},
-        "spec": {"parallelism": 2, "template": {"spec": {"containers": [{"name": "c"}]}}},
+        "spec": {"parallelism": 2, "template": template},
     }
     for odd in changed(job):
         file.write_text(json.dumps(odd))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -147,7 +148,11 @@ def test_settings_of_the_earlier_tool_change_nothing(setting: str, tmp_path: Pat
             f"{LEAST}volumes: [{{name: a, claimName: b}}]",
             "values.yaml:3:11: volumes[0]: object missing required field `mountPath`",
         ),
-        (f"{LEAST}numPods: 0", "values.yaml:3:10: numPods: expected `int` >= 1"),
+        (f"{LEAST}numPods: 0", "values.yaml:3:10: numPods: expected `int` >= 1; write a whole"),
+        (
+            f"{LEAST}numGpusPerPod: -1",
+            "values.yaml:3:16: numGpusPerPod: expected `int` >= 0; write a whole number, 0 or more",
+        ),
         (f"{LEAST}retryLimit: 101", "values.yaml:3:13: retryLimit: expected `int` <= 100"),
         (f"{LEAST}priority: urgent", "values.yaml:3:11: priority: invalid enum value 'urgent'"),
         (f"{LEAST}numCpusPerPod: 0", "values.yaml:3:16: numCpusPerPod: is 0; write more than 0"),
@@ -170,3 +175,28 @@ def test_a_setting_that_cannot_be_used_is_named_with_its_line(
     with pytest.raises(ValueError, match=r".") as raised:
         generated(text, tmp_path)
     assert str(raised.value).removeprefix(f"{tmp_path}/").startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        ("successTTLDuration: 3d\nnumPod: 2", ["successTTLDuration", "object contains"]),
+        ("successTTLDuration: 3d\nnumPods: x", ["successTTLDuration", "numPods"]),
+        ("numGpusPerPod: -1\nnumCpusPerPod: 0", ["numGpusPerPod", "numCpusPerPod"]),
+        ("numPod: 2\nnumRoceGdr: 2", ["object contains"]),
+        (
+            "environmentVariables: [{name: A}, {name: B, valu: 1}, 3]",
+            [f"environmentVariables[{index}]" for index in range(3)],
+        ),
+        (
+            "environmentVariables: [{name: NCCL_TOPO_FILE, value: a}, 3]\ntopologyFileConfigMap: t",
+            ["environmentVariables[1]", "topologyFileConfigMap"],
+        ),
+    ],
+)
+def test_all_mistakes_are_reported_at_once(text: str, fields: list[str], tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r".") as raised:
+        generated(f"{LEAST}{text}\n", tmp_path)
+    lines = [str(raised.value), *getattr(raised.value, "__notes__", ())]
+    for line, field in zip(lines, fields, strict=True):
+        assert re.fullmatch(rf".*values.yaml:\d+:\d+: {re.escape(field)}.*[;?].*", line), line

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,31 @@ def create(api: Connection, *objects: Any) -> None:
         api.handle(Create(kind_of(obj), obj, strict=True))
 
 
+@pytest.fixture(scope="module")
+def teams(api: Connection) -> None:
+    """The guide's two teams, and what they share."""
+    create(api, *shared(slack_gpus=8))
+    platform = team("platform", Quota.for_gpus(8), ("platform-edit-group",), ())
+    code = team("code", Quota.for_gpus(8), (), ("alice",))
+    create(api, *platform, *(each for each in code if each["kind"] != "ClusterRole"))
+
+
+@pytest.fixture
+def kubectl(kubeconfig: Path, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    binary = shutil.which("kubectl")
+    if binary is None:
+        pytest.skip("kubectl is not installed")
+    known = (binary, "--kubeconfig", str(kubeconfig), "--cache-dir", str(tmp_path / "cache"))
+
+    def run(*arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
+        command = [*known, "-n", "platform", *arguments]
+        return subprocess.run(
+            command, input=text, capture_output=True, text=True, timeout=60, check=False
+        )
+
+    return run
+
+
 def wrapped(folder: Path, name: str, team: str, pods: int, gpus: int) -> Any:
     """An AppWrapper with a Job, as the packager makes it of a file."""
     resources = {"requests": {"cpu": 1, "nvidia.com/gpu": gpus}, "limits": {"nvidia.com/gpu": gpus}}
@@ -94,6 +120,7 @@ def wrapped(folder: Path, name: str, team: str, pods: int, gpus: int) -> Any:
     return yaml.safe_load(package([file], name, "default-queue").text)
 
 
+@pytest.mark.usefixtures("teams")
 def test_the_guides_table_comes_out_of_a_running_cluster(
     kubeconfig: Path,
     api: Connection,
@@ -109,10 +136,7 @@ def test_the_guides_table_comes_out_of_a_running_cluster(
         "metadata": {"name": "appwrapper-operator-config", "namespace": "mlbatch-system"},
         "data": {"config.yaml": CONFIGURATION},
     }
-    create(api, *shared(slack_gpus=8), system, configuration)
-    platform = team("platform", Quota.for_gpus(8), ("platform-edit-group",), ())
-    code = team("code", Quota.for_gpus(8), (), ("alice",))
-    create(api, *platform, *(each for each in code if each["kind"] != "ClusterRole"))
+    create(api, system, configuration)
     wrappers = [wrapped(tmp_path, f"tune-{each}", "platform", 1, 1) for each in range(4)]
     wrappers.append(wrapped(tmp_path, "train", "code", 2, 8))
     create(api, *wrappers)
@@ -133,6 +157,69 @@ def test_the_guides_table_comes_out_of_a_running_cluster(
         time.sleep(0.2)  # the queue's numbers are written after the workload's
         ended = assay(monkeypatch, capsys, *command)
     assert (ended.code, ended.out, ended.err) == (0, expected, "")
+
+
+@pytest.mark.usefixtures("teams")
+def test_logs_of_a_failed_app_wrappers_pod_are_read_until_it_is_deleted(
+    kubectl: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    """MLB-082: the pod is kept for as long as the user asks."""
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "failing"},
+        "spec": {
+            "restartPolicy": "Never",
+            "containers": [
+                {
+                    "name": "main",
+                    "image": "i",
+                    "command": ["sh", "-c", "echo no data; exit 3"],
+                    "resources": {"requests": {"cpu": 1}},
+                }
+            ],
+        },
+    }
+    file = tmp_path / "failing.json"
+    file.write_text(json.dumps(pod))
+    wrapper = yaml.safe_load(package([file], "failing", "default-queue").text)
+    settings = {
+        "retryLimit": "0",
+        "failureGracePeriodDuration": "1s",
+        "deletionOnFailureGracePeriodDuration": "1h",
+    }
+    wrapper["metadata"]["annotations"] = {
+        f"workload.codeflare.dev.appwrapper/{key}": value for key, value in settings.items()
+    }
+    assert kubectl("apply", "-f", "-", text=yaml.safe_dump(wrapper)).returncode == 0
+    failed = "--for=jsonpath={.status.phase}=Failed"
+    waited = kubectl("wait", "appwrapper/failing", failed, "--timeout=50s")
+    assert waited.returncode == 0, waited.stderr
+    assert kubectl("logs", "failing").stdout == "no data\n"
+    events = kubectl("get", "events").stdout
+    assert "FoundFailedPods" in events
+    assert "<invalid>" not in events
+    assert kubectl("delete", "appwrapper", "failing", "--timeout=50s").returncode == 0
+    assert "NotFound" in kubectl("logs", "failing").stderr
+
+
+@pytest.mark.usefixtures("teams")
+@pytest.mark.parametrize("sample", [0, 1])
+def test_the_guides_samples_reach_their_end(
+    sample: int, kubectl: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    """Controllers that run beside a served cluster serve no webhook: the queue that AppWrapper's
+    would name is written here. `mlbatch/lifecycle/wrapped-pod` has the webhook."""
+    samples = yaml.safe_load_all((HERE / "manifests" / "guide-samples.yaml").read_text())
+    wrapper = list(samples)[sample]
+    wrapper["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "default-queue"}
+    assert kubectl("apply", "-f", "-", text=yaml.safe_dump(wrapper)).returncode == 0
+    succeeded = "--for=jsonpath={.status.phase}=Succeeded"
+    waited = kubectl("wait", "appwrapper/wrapped-pod", succeeded, "--timeout=50s")
+    assert waited.returncode == 0, waited.stderr
+    shown = kubectl("get", "appwrappers", "wrapped-pod").stdout.splitlines()[-1].split()
+    assert shown[:5] == ["wrapped-pod", "Succeeded", "False", "True", "False"]
+    assert kubectl("delete", "appwrapper", "wrapped-pod", "--timeout=50s").returncode == 0
 
 
 def test_a_cluster_that_does_not_answer_is_the_environments_fault(

@@ -75,4 +75,4 @@ def test_a_field_that_is_misspelled_is_not_missing_besides() -> None:
 
 
 def test_what_is_right_has_no_mistakes() -> None:
-    assert mistakes_in({"name": "", "several": [{"howMany": 1}]}, Outer) == []
+    assert list(mistakes_in({"name": "", "several": [{"howMany": 1}]}, Outer)) == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import yaml
 
@@ -14,6 +16,7 @@ from vocabulary.safe_yaml import (
     load_all_yaml_file,
     load_yaml,
     load_yaml_file,
+    require_loadable_file,
 )
 
 
@@ -26,6 +29,9 @@ from vocabulary.safe_yaml import (
         ("a: 2026-01-01", {"a": "2026-01-01"}),
         ("a: 2026-01-01T00:00:00Z", {"a": "2026-01-01T00:00:00Z"}),
         ("a: =", {"a": "="}),
+        ("a: 1:30:00", {"a": "1:30:00"}),
+        ("a: 1:30.5", {"a": "1:30.5"}),
+        pytest.param("a: 1" + ":1" * 20_000, {"a": "1" + ":1" * 20_000}, id="base 60"),
         ("'<<': 1", {"<<": 1}),
         ("\ufeffa: 1", {"a": 1}),
         ("'1': a", {"1": "a"}),
@@ -69,6 +75,13 @@ def test_plain_data_is_read(text, data):
         ),
         ("a: .inf", "f.yaml:1:4: .inf is not a number that JSON can hold; quote it"),
         ("a: .nan", "f.yaml:1:4: .nan is not a number that JSON can hold; quote it"),
+        ("a: !!int ''", "f.yaml:1:4: '' cannot be read as !!int; quote it"),
+        ("a: !!int 1:2", "f.yaml:1:4: '1:2' cannot be read as !!int; quote it"),
+        ("a: !!float ''", "f.yaml:1:4: '' cannot be read as !!float; quote it"),
+        (
+            "a: 0x" + "f" * 5000,
+            "f.yaml:1:4: '0x" + "f" * 38 + "…' cannot be read as !!int; quote it",
+        ),
         ("a: !!int foo", "f.yaml:1:4: 'foo' cannot be read as !!int; quote it"),
         ("a: " + "1" * 5000, "f.yaml:1:4: '" + "1" * 40 + "…' cannot be read as !!int; quote it"),
         (
@@ -175,3 +188,17 @@ def test_files_are_named_in_errors_and_read_up_to_the_limit(tmp_path):
         load_yaml_file(path, max_bytes=100)
     with pytest.raises(YamlError, match=r"missing\.yaml: cannot be read: No such file"):
         load_yaml_file(tmp_path / "missing.yaml")
+
+
+def test_a_file_for_another_loader_may_have_anchors_but_neither_depth_nor_base_60(tmp_path):
+    path = tmp_path / "kubeconfig"
+    path.write_text("a: &x {b: 1}\nc: *x\nd: 'q:1'\ne: https://a:6443\n")
+    require_loadable_file(path)
+    for text, message in (
+        ("a: " + "[" * 3000 + "]" * 3000, "1:67: nested deeper than 64 levels; make it flatter"),
+        ("a: " + "{a: " * 3000 + "}" * 3000, "nested deeper than 64 levels; make it flatter"),
+        ("a: 1:2:3", "1:4: '1:2:3' is a number in base 60; quote it"),
+    ):
+        path.write_text(text)
+        with pytest.raises(YamlError, match=re.escape(message)):
+            require_loadable_file(path)

@@ -31,7 +31,14 @@ SUITE = Suite(
             patience_us=HOUR, maximum_us=15 * MINUTE, attempt_bound_us=30 * SECOND
         )
     ),
-    fails_in={SEED: ("ST-001",)},
+    fails_in={
+        SEED: {
+            "ST-001": (
+                "streams/recoveries/operator-is-down-as-the-old-one-goes",
+                "streams/recoveries/recovery-is-interrupted/before-the-creation",
+            )
+        }
+    },
     lanes=lanes,
     by_edition={SEED: {"streams": {"recoveryRecord": False}}},
 )

@@ -91,6 +91,8 @@ class ControlPlaneSession(Session):
             begun.enter_context(self._plane_lock)
             spelled = {role: it.as_option for role, it in self.implementations.items()}
             self._plane_lock.require(self._crds, in_one_text(spelled))
+        # Its names are those of other control planes' runs, and it is the only tenant of this one.
+        self._scratch.claim(server=self.plane.server)
         self.connections = {
             actor: RetryingConnection(self._as_user(user)) for actor, user in ACTORS.items()
         }

@@ -122,6 +122,7 @@ class ExistingSession(Session):
         for connection in self.connections.values():
             begun.callback(connection.close)
         begun.callback(self._clean, self.name)
+        self._scratch.claim(label=self.name)
         self._create_namespace(self.name, self.name)
         definitions.install(
             self.connections["harness"], self._undertaking.to_install, run_label=self.name

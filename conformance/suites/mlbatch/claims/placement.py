@@ -72,7 +72,9 @@ def _of_each(
 
 def _infos(aw: AppWrapperRun, obj: Object, component: Component) -> list[Object]:
     """The podSetInfos of each pod set of one component; empty for those left out."""
-    entry = (dig(obj, aw.history.profile.components) or ())[component.position]
+    entries = dig(obj, aw.history.profile.components) or ()
+    # A cluster without its admission webhook stores an AppWrapper whose components were removed.
+    entry = entries[component.position] if component.position < len(entries) else {}
     infos = list(entry.get("podSetInfos") or ())
     return infos + [{}] * (len(component.replicas) - len(infos))
 

@@ -16,6 +16,7 @@ from conformance.suites.kueue.handle import (
     job,
     pod,
     pytorch_job,
+    queue,
     ray_cluster,
     ray_job,
     serving,
@@ -120,11 +121,18 @@ def each_pod_names_the_scheduler(world: World) -> None:
 )
 def created_directly(world: World, kind: tuple[type[Queued], Object]) -> None:
     """A job that a team creates itself, and that names no queue or one that does not exist, waits
-    until it names the team's; in a namespace of no team it runs."""
+    until it names one of the team's; another one runs in the team's second queue, and one in a
+    namespace of no team at once."""
     handle, made = kind
-    Team.of(world, "red", 8)
+    red = Team.of(world, "red", 8)
+    quota = {"cpu": "100", "memory": "100Gi"}
+    queue(world, "second", quota, namespaces=(red.namespace,), local_name="second-queue")
     left_alone = without_path(without_path(made, "spec.suspend"), "spec.runPolicy")
     its = handle.submit(world, left_alone, "run forever")
+    named = with_path(left_alone, "metadata.name", "b")
+    queued = with_path(named, "metadata.labels", {QUEUE_LABEL: "second-queue"})
+    second = handle.submit(world, queued, "run forever")
+    world.until(second.is_admitted())
     world.wait(2 * SECOND)
     other = handle.submit(
         world, with_path(left_alone, "metadata.namespace", "others"), "run forever"
@@ -138,6 +146,6 @@ def created_directly(world: World, kind: tuple[type[Queued], Object]) -> None:
     its.patch({"metadata": {"labels": {QUEUE_LABEL: DEFAULT_QUEUE}}})
     world.until(its.is_admitted())
     world.wait(10 * SECOND)
-    for each in (its, other):
+    for each in (its, second, other):
         each.delete()
         world.until(each.is_gone())

@@ -21,7 +21,7 @@ _SCHEDULER: Final = {"appwrapper": {"schedulerName": "batch-scheduler"}}
 
 
 @scenario(
-    arms=["MLB-028", "MLB-055", "MLB-056"],
+    arms=["MLB-028", "MLB-030", "MLB-055", "MLB-056", "MLB-077"],
     kills="pods-have-no-priority",
     cases={"low": 0, "high": 2},
 )

@@ -182,7 +182,11 @@ def what_is_too_large_holds_up_none(world: World) -> None:
 
 
 @scenario(
-    arms=["MLB-066"], kills="it-preempts-and-borrows", nodes=3, gpus=8, namespaces=("blue", "slack")
+    arms=["MLB-065", "MLB-066"],
+    kills="it-preempts-and-borrows",
+    nodes=3,
+    gpus=8,
+    namespaces=("blue", "slack"),
 )
 def preemption_and_borrowing(world: World) -> None:
     """None that would have to borrow has others preempted; one that fits into the quota of its team

@@ -15,7 +15,7 @@ _LOWER = {"withinClusterQueue": "LowerPriority"}
 _RECLAIMS = {"reclaimWithinCohort": "Any"}
 
 
-@scenario(arms=["QL-002"], kills="evicted-ones-hold-nothing")
+@scenario(arms=["QL-002", "QL-013"], kills="evicted-ones-hold-nothing")
 def victims_hold_quota_while_they_stop(world: World) -> None:
     """Two Jobs that are preempted have their quota until their pods have stopped, and two others
     get it one after the other."""

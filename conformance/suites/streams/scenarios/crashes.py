@@ -151,3 +151,21 @@ def node_is_added(world: World) -> None:
     with interrupted(world, POD, 1, fusion=None):
         world.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n9"}})
     world.until(StreamsJob(world, "a").is_submitted())
+
+
+@scenario(arms=["ST-018", *WHOLE], kills="only-what-is-missing")
+def bundle_is_pulled_again(world: World) -> None:
+    """A Job whose bundle has changed while the operator was down is compiled anew as a whole."""
+    bundle = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "words"}}
+    world.create({**bundle, "data": {"splitter": "1"}})
+    with interrupted(world, CONFIG_MAP, 4) as its:
+        world.patch(CONFIG_MAP, "words", {"data": {"splitter": "2"}})
+    world.until(its.is_submitted())
+
+
+@scenario(arms=["ST-041"], kills="orphans")
+def deletion_is_in_the_foreground(world: World) -> None:
+    """An interrupted Job is deleted by a request whose policy is Foreground."""
+    with interrupted(world, SERVICE, 2) as its:
+        pass
+    world.until(its.is_submitted())

@@ -54,7 +54,7 @@ def one_of_three_is_interrupted(world: World) -> None:
 
 
 @scenario(
-    arms=["ST-019", "ST-045"],
+    arms=["ST-019", "ST-045", "ST-047"],
     kills="deleted-pods-stay-away",
     cases={"up": False, "down": True},
 )
