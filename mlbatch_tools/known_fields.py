@@ -16,7 +16,8 @@ from vocabulary.objects import Object
 
 _SCALARS: Final = {
     "string": (str, "text, in quotes"),
-    "int": (int, "a whole number"),
+    "int32": (int, "a whole number"),
+    "int64": (int, "a whole number"),
     "bool": (bool, "true or false"),
 }
 _REQUIRED: Final = {"core/v1.Container": ("name", "image")}

@@ -92,6 +92,45 @@ LIMITS: Final[tuple[Limit, ...]] = (
         steps=r"create Widget\.tests\.assay\.dev e .*",
     ),
     Limit(
+        "refused-updates",
+        "An update of a Pod or of a claim that is refused for several reasons closes their list,"
+        " and names a changed volume mode once.",
+        "The mask of the difference that a real server adds takes the bracket behind it away.",
+        ("types-of-pods", "types-of-persistentvolumeclaims"),
+        fields=r"body\.(message|details\..*)",
+    ),
+    Limit(
+        "replaced-without-defaults",
+        "A PUT of a Pod or a Job that leaves out what the server has filled in is refused with"
+        " other words, or where a real server fills it in again.",
+        "Controllers and kubectl send back what they have read.",
+        ("types-of-pods", "types-of-jobs", "types-of-apiservices"),
+        steps=r"PUT .*",
+    ),
+    Limit(
+        "missing-parts",
+        "A Job, a CRD or a Pod's container that misses a part is refused with other causes.",
+        "A real server validates the empty spec, field by field; the refusal agrees.",
+        ("types-of-jobs", "types-of-customresourcedefinitions"),
+        steps=r".* absent",
+        fields=r"body\.(message|details\..*)",
+    ),
+    Limit(
+        "paths-of-entries",
+        "Some entries of lists are named otherwise where an apply patch is refused, and those of"
+        " EndpointSlices' ports merge as those of containers do.",
+        "Whether a list is a set, a map or atomic follows from its name here, not from its type.",
+        (
+            "types-of-configmaps",
+            "types-of-jobs",
+            "types-of-limitranges",
+            "types-of-roles",
+            "types-of-endpointslices",
+            "types-of-customresourcedefinitions",
+        ),
+        steps=r"(apply|strategic-merge-patch) .*",
+    ),
+    Limit(
         "causes-of-refusals",
         "A custom resource that is rejected for its scale, or for a number of a wrong type, is"
         " rejected with fewer causes, or with other words.",

@@ -8,7 +8,7 @@ import pytest
 
 from fixtures.simulated.access.rules import Rules
 from fixtures.simulated.access.users import AUTHENTICATED, User
-from fixtures.simulated.builtin.micro_time import in_utc, unparsed_micro_time
+from fixtures.simulated.builtin.go_times import in_utc, unparsed_micro_time
 from fixtures.simulated.serve.server import ServedCluster
 from tests.simulated_api.cluster import NAMESPACE, Cluster, config_map
 from tests.simulated_api.served import ask
