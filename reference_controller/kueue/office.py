@@ -53,7 +53,10 @@ class Office:
         part = job
         while (kind := self.kind_of_owner(part)) is not None:
             owner = controller_of(part) or {}
-            found = yield from read(kind, namespace_of(job), str(owner["name"]), live=False)
+            place = namespace_of(job), str(owner["name"])
+            found = yield from read(kind, *place, live=False)
+            if found is None or uid_of(found) != owner.get("uid"):
+                found = yield from read(kind, *place, live=True)  # a part may be known before it is
             if found is None or uid_of(found) != owner.get("uid"):
                 break
             if self.rules.is_managed_by(manages or QUEUE in labels_of(found)):

@@ -10,6 +10,36 @@ from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
 
 PLANS = {
+    "namespace-is-selected-before-the-watch-is-back": """
+seed: 354223729
+scenario: kueue/queues/namespace-is-not-selected
+faults:
+- break_watch: {kind: Workload, gap: 17s}
+  when: {before: commit, by: operator, verb: create, kind: Workload, occurrence: 2}
+""",
+    "part-is-known-before-its-job-set": """
+seed: 3382502630
+scenario: kueue/kinds/parts-name-a-queue
+faults: []
+""",
+    "user-resumes-an-evicted-one": """
+seed: 2122860444
+scenario: quota/cells/of-job-set/deactivation/stuck
+faults:
+- lose_reply: {actor: jobset, verb: update}
+  when: {before: commit, by: jobset, occurrence: 6}
+  for: 9s
+- suspend: {object: JobSet/a}
+  when:
+    after: commit
+    kind: JobSet
+    name: a
+    field: {'status.conditions[Suspended].status': 'False'}
+  for: 8s
+- kill_pod: {pod: {of: JobSet/a, which: random}, exit_code: 0}
+  when: {after: commit, event: created, kind: Pod, occurrence: 2}
+  for: 22s
+""",
     "app-wrapper-is-resumed-as-its-quota-goes": """
 seed: 1306827224
 scenario: quota/cells/of-app-wrapper/reclaim/stuck

@@ -176,8 +176,8 @@ def pods_that_run_are_not_reclaimable(run: WorkloadRun) -> Obligations:
     moments: list[Moment] = [*told, *run.job.bindings]
     for moment in moments:
         state, left = run.at(moment.n), len(run.job.pods_left(moment.n))
-        if state is None or not (state.has_quota and state.reclaimable):
-            continue
+        if state is None or not (state.has_quota and state.reclaimable) or state.is_evicted:
+            continue  # of one that is evicted, pods stop that count until then
         is_true = state.reclaimable + left <= count
         yield eventually(
             run,

@@ -105,7 +105,8 @@ def namespaces_are_selected(run: WorkloadRun) -> Obligations:
             happened=next(
                 (each for each in run.snapshots if each.n >= since.n and each.why_waiting), None
             ),
-            unless=run.overtaken(since),
+            # Once it is admitted there is nothing to say.
+            unless=run.next(since, lambda each: each.has_reservation) or run.overtaken(since),
             steps=2,
         )
 
