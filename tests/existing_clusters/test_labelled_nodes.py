@@ -44,7 +44,7 @@ def fake(name: str) -> dict[str, Any]:
 
 
 def cleaned(cluster: Cluster) -> list[str]:
-    return _Cleaning(cast(RetryingConnection, cluster), RUN_LABEL).remove()
+    return _Cleaning(cast(RetryingConnection, cluster), RUN_LABEL, ()).remove()
 
 
 def test_a_node_that_a_run_made_is_deleted() -> None:

@@ -57,7 +57,7 @@ def hours(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def cleaning(cluster: Slow) -> _Cleaning:
-    return _Cleaning(RetryingConnection(cluster), RUN_LABEL)
+    return _Cleaning(RetryingConnection(cluster), RUN_LABEL, ())
 
 
 @pytest.mark.usefixtures("hours")
@@ -118,8 +118,8 @@ class Held(Connection):
 
 
 def held_by(finalizer: str) -> Object:
-    metadata = {"name": "c", "namespace": "run-0", "uid": "c", "finalizers": [finalizer]}
-    return {"kind": "ConfigMap", "metadata": metadata}
+    metadata = {"name": "c", "namespace": "run-0", "uid": "c", "resourceVersion": "1"}
+    return {"kind": "ConfigMap", "metadata": {**metadata, "finalizers": [finalizer]}}
 
 
 def test_what_holds_a_namespace_up_is_searched_once_a_second_and_what_is_hidden_once(
@@ -127,7 +127,7 @@ def test_what_holds_a_namespace_up_is_searched_once_a_second_and_what_is_hidden_
 ) -> None:
     cluster = Held()
     monkeypatch.setattr(clean, "time", cluster)
-    _Cleaning(RetryingConnection(cluster), RUN_LABEL)._remove_kind(NAMESPACE)
+    _Cleaning(RetryingConnection(cluster), RUN_LABEL, ())._remove_kind(NAMESPACE)
     counts = Counter(cluster.searches)
     assert counts["Secret"] == 1
     assert counts["ConfigMap"] == pytest.approx(10, abs=1)
@@ -139,9 +139,9 @@ def test_an_operator_whose_webhooks_cannot_be_called_yet_is_waited_for_and_named
     cluster = Held()
     monkeypatch.setattr(clean, "time", cluster)
     cluster.webhook_answers_at = 20.0
-    _Cleaning(RetryingConnection(cluster), RUN_LABEL)._remove_kind(NAMESPACE)
+    _Cleaning(RetryingConnection(cluster), RUN_LABEL, ())._remove_kind(NAMESPACE)
     never = Held()
     monkeypatch.setattr(clean, "time", never)
     never.webhook_answers_at = math.inf
     with pytest.raises(NotCleanError, match=f"the last was refused: {WEBHOOK_FAILED}"):
-        _Cleaning(RetryingConnection(never), RUN_LABEL)._remove_kind(NAMESPACE)
+        _Cleaning(RetryingConnection(never), RUN_LABEL, ())._remove_kind(NAMESPACE)
