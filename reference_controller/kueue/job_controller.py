@@ -168,8 +168,11 @@ class _Pass:
         is not believed where one would be deleted for that."""
         first = known[0].object if known else None
         cached = yield from self.integration.find(self.key, first, live=False)
-        stands_for = self.office.rules.stands_for
-        if all(cached is not None and stands_for(w.owner_uid, uid_of(cached)) for w in known):
+        rules = self.office.rules
+        is_its = cached is not None and all(
+            rules.stands_for(each.owner_uid, uid_of(cached)) for each in known
+        )
+        if not known or not rules.looks_live(not is_its):
             return cached
         return (yield from self.integration.find(self.key, first, live=True))
 
@@ -200,7 +203,7 @@ class _Pass:
         is_over = workload.is_evicted or self.integration.end(self.job) is not None
         left = yield from pods_left(workload, is_sure=is_over and workload.has_quota)
         stopped = yield from self._stopped(workload)
-        self.looks_again |= left.is_unseen
+        self.looks_again |= self.office.rules.looks_for_pods(left.is_unseen)
         seen = Seen(workload, self.integration, self.job, left.by_pod_set, self.clock(), stopped)
         step = next_status(seen, self.office.config, self.office.rules)
         if step.status != (workload.object.get("status") or {}):

@@ -55,8 +55,8 @@ class Office:
             owner = controller_of(part) or {}
             place = namespace_of(job), str(owner["name"])
             found = yield from read(kind, *place, live=False)
-            if found is None or uid_of(found) != owner.get("uid"):
-                found = yield from read(kind, *place, live=True)  # a part may be known before it is
+            if self.rules.looks_live(found is None or uid_of(found) != owner.get("uid")):
+                found = yield from read(kind, *place, live=True)
             if found is None or uid_of(found) != owner.get("uid"):
                 break
             if self.rules.is_managed_by(manages or QUEUE in labels_of(found)):

@@ -90,7 +90,7 @@ def leave(
     if office.rules.may_go(is_orphaned, holds, left.count):
         yield from forget(workload, office)
         return False
-    return left.is_unseen
+    return office.rules.looks_for_pods(left.is_unseen)
 
 
 def _is_stopping(workload: Workload) -> Generator[Request, Any, bool]:

@@ -26,3 +26,8 @@ def serving_groups_end(self: Rules, is_serving: bool) -> bool:
 @MUTANTS.mutant(Rules.is_gated, "Pods of a queue do not wait.", "KQ-064")
 def no_pod_is_gated(self: Rules, has_queue: bool, is_part: bool) -> bool:
     return False
+
+
+@MUTANTS.mutant(Rules.looks_live, "It takes what its cache does not show for absent.", "KQ-060")
+def what_is_late_is_absent(self: Rules, is_missing: bool) -> bool:
+    return False

@@ -94,6 +94,13 @@ def workloads_outlive_their_jobs(
 
 
 @MUTANTS.mutant(
+    Rules.looks_for_pods, "It waits for events of pods that its cache never showed.", "QL-004"
+)
+def unseen_pods_are_awaited(self: Rules, is_unseen: bool) -> bool:
+    return False
+
+
+@MUTANTS.mutant(
     Rules.is_in_back_off, "It forgets a Workload that has waited for half a minute.", "QL-007"
 )
 def long_waits_are_forgotten(self: Rules, workload: Workload, now_us: Micros) -> bool:

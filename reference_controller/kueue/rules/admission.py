@@ -54,6 +54,11 @@ class AdmissionRules:
         """True if a Workload, whose owner has that uid, stands for the job with this one."""
         return owner_uid == uid
 
+    def looks_live(self, is_missing: bool) -> bool:
+        """True if a job or an owner that the cache does not show is looked for at the API server:
+        what refers to it may be known before it is."""
+        return is_missing
+
     def may_reserve(self, has_job: bool) -> bool:
         """True if a Workload may reserve quota whose job is there, or is not."""
         return has_job

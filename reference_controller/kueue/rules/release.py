@@ -19,6 +19,11 @@ class ReleaseRules:
         """True if a Workload whose job has ended gives its quota back."""
         return success or not holds or pods_left == 0
 
+    def looks_for_pods(self, is_unseen: bool) -> bool:
+        """True if pods that are left are looked for again after a while: the cache never showed
+        them, and no event tells that they are gone."""
+        return is_unseen
+
     def may_go(self, is_orphaned: bool, holds: bool, pods_left: int) -> bool:
         """True if a Workload that is deleted, or whose owner is gone, gives its quota back."""
         return is_orphaned or not holds or pods_left == 0

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from chaos.choice import PodChoice
-from chaos.faults import KillPod
+from chaos.faults import DelayWatch, KillPod
+from conformance.breaking import during
 from conformance.scenario_type import scenario
-from conformance.suites.kueue.api import QUEUE_LABEL
+from conformance.suites.kueue.api import JOB_SET, QUEUE_LABEL
 from conformance.suites.kueue.handle import (
     MAIN,
     QueuedAppWrapper,
@@ -254,6 +255,13 @@ def parts_name_a_queue(world: World) -> None:
     labelled = with_path(labelled, "template.spec.template.metadata.labels", labels)
     its = QueuedJobSet.submit(world, with_path(made, "spec.replicatedJobs", [labelled]), "run 1m")
     world.until(its.is_finished())
+
+
+@scenario(arms=["KQ-060"], kills="what-is-late-is-absent", roles=("kueue", "jobset"))
+def part_is_known_before_its_job_set(world: World) -> None:
+    """Jobs of a JobSet are known to Kueue some seconds before the JobSet itself."""
+    with during(world, DelayWatch("kueue", JOB_SET.kind, by=5 * SECOND)):
+        parts_name_a_queue(world)
 
 
 @scenario(arms=["KQ-006", "KQ-012", "KQ-202"], kills="pods-are-always-awaited", config=requeues())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chaos.faults import Kill
+from chaos.faults import BreakWatch, Kill
 from conformance.scenario_type import scenario
 from conformance.suites.kueue.handle import QueuedJob, QueuedPod, QueuedPyTorchJob, queue
 from conformance.world import World
@@ -50,6 +50,18 @@ def pods_stop_slowly(world: World, kind: type[QueuedPod | QueuedPyTorchJob]) -> 
     world.until(first.is_ready())
     second = QueuedJob.of(world, "second", "run 20s")
     first.activate(False)
+    world.until(second.is_finished())
+
+
+@scenario(arms=["QL-004"], kills="unseen-pods-are-awaited")
+def pods_were_never_shown(world: World) -> None:
+    """A Job is deleted whose pods come and go while the watch for pods is broken."""
+    queue(world)
+    world.inject(BreakWatch("kueue", "Pod", gap=30 * SECOND))
+    first = QueuedJob.of(world, "first", "run forever, stop 2s")
+    world.until(first.is_ready())
+    second = QueuedJob.of(world, "second", "run 5s")
+    first.delete("Background")
     world.until(second.is_finished())
 
 
