@@ -445,7 +445,9 @@ class Dialogue:
         return self.namespace if kind.namespaced else ""
 
 
-_CLUSTER_SCOPED: Final = frozenset({"clusterroles", "clusterrolebindings"})
+_CLUSTER_SCOPED: Final = frozenset(
+    {"clusterroles", "clusterrolebindings", "validatingwebhookconfigurations"}
+)
 
 
 def _label(verb: str, kind: Kind, name: str, subresource: str) -> str:

@@ -14,6 +14,10 @@ import msgspec
 from fixtures.simulated.access.tokens import UnknownTokenError
 from fixtures.simulated.access.users import AUTHENTICATED, MASTERS, User
 from fixtures.simulated.admission_webhooks import AdmissionWebhooks
+from fixtures.simulated.builtin.webhook_configurations import (
+    VALIDATING_CONFIGURATION,
+    WebhookConfigurationStrategy,
+)
 from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
 from fixtures.simulated.controllers.settings import Settings
 from fixtures.simulated.serve.answering import answer_list, answer_one, document, event_renderer
@@ -55,6 +59,8 @@ class SimulatedTarget:
 
     def __init__(self, crds: Iterable[Object], seed: int = 0) -> None:
         self._cluster = SimulatedCluster(seed, nodes=(), crds=crds, settings=SETTINGS)
+        # As a served cluster; no script registers one whose calls matter.
+        self._cluster.api.serve_kind(WebhookConfigurationStrategy(VALIDATING_CONFIGURATION))
         self._served = SimpleNamespace(
             api=self._cluster.api,
             loop=self._cluster.loop,

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from fixtures.simulated.builtin.webhook_configurations import VALIDATING_CONFIGURATION
 from tests.differential.dialogue import Dialogue, Events
 from tests.differential.plane import WIDGET
 from tests.differential.script import script
@@ -347,3 +348,64 @@ def patches_of_deletions(c: Dialogue) -> None:
         webhook = _webhook(c, _rule("DELETE"), failurePolicy=failures)
         with c.webhooks(MUTATING, [webhook], lambda _: {"allowed": True, **patch}):
             c.delete(CONFIG_MAP, "a", dry_run=True)
+
+
+@script("Configurations of webhooks are validated as they are registered.", ["7.3"])
+def invalid_configurations(c: Dialogue) -> None:
+    sound = {
+        "name": "w.assay.dev",
+        "clientConfig": {"url": "https://127.0.0.1:1"},
+        "rules": [_rule("CREATE")],
+        "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": c.namespace}},
+    }
+    no_path = {"service": {"name": "a", "namespace": "b", "path": "x"}}
+    for wrong in (
+        {"name": "w"},
+        {"sideEffects": None},
+        {"sideEffects": "Some"},
+        {"timeoutSeconds": 31},
+        {"timeoutSeconds": 0},
+        {"clientConfig": {}},
+        {"clientConfig": {"url": "http://a"}},
+        {"clientConfig": {"url": "https://u:p@a/x?y#z"}},
+        {"clientConfig": no_path},
+        {"clientConfig": {"service": {"name": "a", "namespace": "b", "path": "/x//y_z/"}}},
+        {"clientConfig": {"service": {"name": "", "namespace": ""}}},
+        {"admissionReviewVersions": []},
+        {"admissionReviewVersions": ["v2"]},
+        {"failurePolicy": "Never"},
+        {"matchPolicy": "Any"},
+        {"rules": [{}]},
+        {"rules": {}},
+        {"rules": [_rule("UPSERT")]},
+        {"rules": [_rule("CREATE", "*")]},
+        {"rules": [_rule("CREATE", resources=["*", "pods"])]},
+        {"rules": [_rule("CREATE", resources=["*/*", "pods"])]},
+        {"rules": [_rule("CREATE", resources=["pods/*", "pods/status"])]},
+        {"rules": [_rule("CREATE", resources=["*/status", "pods/status"])]},
+        {"rules": [_rule("CREATE", scope="All")]},
+        {"matchConditions": [{"name": "", "expression": "true"}]},
+        {"matchConditions": [{"name": "a", "expression": ""}]},
+        {"matchConditions": [{"name": "a", "expression": "'text'"}]},
+        {"matchConditions": [{"name": "a", "expression": "1"}]},
+        {"matchConditions": [{"name": "a", "expression": "[true]"}]},
+        {"matchConditions": [{"name": "a", "expression": "object."}]},
+        {"namespaceSelector": {"matchExpressions": [{"key": "a", "operator": "Like"}]}},
+    ):
+        webhook = {key: value for key, value in {**sound, **wrong}.items() if value is not None}
+        c.create(_configuration(c, webhook))
+    c.create(_configuration(c, sound, sound))
+    c.create(_configuration(c, sound))
+    c.table(VALIDATING_CONFIGURATION)
+    c.delete(VALIDATING_CONFIGURATION, f"differential-{c.namespace}")
+
+
+def _configuration(c: Dialogue, *webhooks: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": VALIDATING,
+        "metadata": {"name": f"differential-{c.namespace}"},
+        "webhooks": list(webhooks),
+    }
