@@ -33,7 +33,7 @@ from reference_controller.streams.names import (
 from reference_controller.streams.office import Office, pulled_bundle
 from reference_controller.streams.parts import Compiled, Part, launched
 from reference_controller.streams.recovery import Recovery
-from reference_controller.streams.rejected import Rejected, taken_over
+from reference_controller.streams.rejected import Rejected
 from vocabulary.clock import SECOND, Micros, parse_rfc3339
 from vocabulary.errors import ApiError
 from vocabulary.kinds import NODE, POD, Kind
@@ -115,7 +115,7 @@ class JobController:
                 return None
             if design.way == "replace":
                 return (yield from self._recovery.begin(job, now_us))
-            taken = yield from taken_over(job, design, self._office.driven)
+            taken = yield from self._rejected.taken_over(job, design, self._office.driven)
             if taken is None:
                 return None
             self._writes.remember(key, taken)

@@ -163,7 +163,8 @@ class PodController(_ElementController):
         wanted = job.config_map(int(element["spec"]["id"]))
         found = yield from read(CONFIG_MAP, namespace_of(element), wanted.name, live=False)
         content = None if found is None else annotations_of(found).get(CONTENT_ID)
-        if not self._rules.is_current(content, element["spec"]["contentId"]):
+        is_awaited = self._rules.design().awaits_content or found is None
+        if is_awaited and not self._rules.is_current(content, element["spec"]["contentId"]):
             return
         pod = pod_of(element, found or wanted.object, job.job)
         try:

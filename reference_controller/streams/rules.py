@@ -31,7 +31,12 @@ class Design(NamedTuple):
     guards_pods: bool = True
     """No pods are made for a Job whose submission was interrupted."""
     recompiles: bool = False
-    """A Job that is completed has as many ProcessingElements as there are nodes now."""
+    """A Job that is completed is compiled as the cluster and its bundle are now."""
+    updates: Literal["content-first", "elements-first"] | None = None
+    """The order in which what is left gets what the new compilation has changed; None: it does
+    not."""
+    awaits_content: bool = True
+    """Pods are made once their ConfigMaps have what their ProcessingElements are to run."""
 
 
 class Rules(rules.Rules):

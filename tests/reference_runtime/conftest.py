@@ -19,7 +19,7 @@ from fixtures.control_plane import (
 )
 from reference_controller import appwrapper
 
-from .child_process import ChildProcess
+from .child_process import ChildProcess, eventually
 
 MANIFESTS = Path(appwrapper.__file__).with_name("manifests")
 TOY_RULES = [
@@ -55,7 +55,8 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
 
 
 def grant(plane: ControlPlane, user: str, rules: list[Any]) -> None:
-    """Rights in all namespaces, for one user."""
+    """Rights in all namespaces, for one user, once the API server knows them: its authorizer reads
+    them from a cache."""
     api = plane.api()
     rbac = "/apis/rbac.authorization.k8s.io/v1"
     name = f"test-{user}"
@@ -72,6 +73,14 @@ def grant(plane: ControlPlane, user: str, rules: list[Any]) -> None:
             "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}],
         },
     )
+    asked = {
+        "group": rules[-1]["apiGroups"][0],
+        "resource": rules[-1]["resources"][0],
+        "verb": rules[-1]["verbs"][0],
+    }
+    review = {"spec": {"user": user, "resourceAttributes": asked}}
+    path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+    eventually(lambda: api.post(path, review)["status"]["allowed"])
 
 
 @pytest.fixture

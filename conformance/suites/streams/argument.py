@@ -63,6 +63,19 @@ ARGUMENT: Final = Argument(
             ),
         ),
         Design(
+            name="approach-1-stale-content",
+            title="Approach 1, compiled anew",
+            implementation="mutant:restarted-pods-are-stale",
+            scenario="streams/crashes/pods-run-the-bundle-of-before",
+            claim="ST-022",
+            text=(
+                "It may look as if that did no harm: pods are what is to be there. Yet a pod runs "
+                "what its ConfigMap has as it starts, and here the bundle of the Job has changed. "
+                "The pods are restarted before the recovery has updated the ConfigMaps, and run "
+                "what was compiled before. For this order the norm has a label on them.",
+            ),
+        ),
+        Design(
             name="approach-1-without-mark",
             title="Approach 1 with a label on the pods that it deletes",
             implementation="mutant:pods-deleted-without-mark",

@@ -151,6 +151,21 @@ def elements_block_nothing(self: Rules, kind: Kind, reference: Object) -> Object
     return {**reference, "blockOwnerDeletion": False}
 
 
+@MUTANTS.mutant(Rules.reference, "ProcessingElements have no owner.", "ST-027")
+def elements_have_no_owner(self: Rules, kind: Kind, reference: Object) -> Object | None:
+    return None if kind == PROCESSING_ELEMENT else reference
+
+
+@MUTANTS.mutant(Rules.reference, "Parts of the core group have no owner.", "ST-027")
+def core_parts_have_no_owner(self: Rules, kind: Kind, reference: Object) -> Object | None:
+    return None if kind.group == "" else reference
+
+
+@MUTANTS.mutant(Rules.reference, "Only ProcessingElements hold their Job back.", "ST-033")
+def only_elements_block(self: Rules, kind: Kind, reference: Object) -> Object | None:
+    return {**reference, "blockOwnerDeletion": kind == PROCESSING_ELEMENT}
+
+
 @MUTANTS.mutant(Rules.next_id, "It does not remember the ids that it has given.", "ST-044")
 def ids_follow_the_cache(self: Rules, known: Sequence[int], last: int) -> int:
     return max((*known, -1)) + 1

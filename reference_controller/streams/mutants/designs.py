@@ -13,6 +13,8 @@ from vocabulary.objects import Object
 APPROACH_1: Final = Design(way="pods", labels_pods=True, marks_elements=True, guards_pods=False)
 BACKGROUND: Final = Design(policy="Background", is_sure=False)
 _LABELS_PODS: Final = granting("", ["pods"], "patch")
+_PATCHES: Final = granting("", ["pods", "configmaps"], "patch")
+_COMPILES_ANEW: Final = APPROACH_1._replace(recompiles=True, updates="content-first")
 
 
 def _replaces_parts(role: Object) -> Object:
@@ -54,6 +56,23 @@ def pods_deleted_without_mark(self: Rules) -> Design:
 )
 def approach1(self: Rules) -> Design:
     return APPROACH_1._replace(guards_pods=True)
+
+
+@MUTANTS.mutant(
+    Rules.design,
+    "It compiles anew, and deletes pods, which restarts them as they were.",
+    "ST-022",
+    role=_PATCHES,
+)
+def restarted_pods_are_stale(self: Rules) -> Design:
+    return _COMPILES_ANEW._replace(labels_pods=False, marks_elements=False)
+
+
+@MUTANTS.mutant(
+    Rules.design, "It compiles anew, and updates ConfigMaps last.", "ST-022", role=_PATCHES
+)
+def content_is_updated_last(self: Rules) -> Design:
+    return _COMPILES_ANEW._replace(updates="elements-first", awaits_content=False)
 
 
 @MUTANTS.mutant(Rules.design, "It deletes in the background; a taken name ends it.", "ST-035")

@@ -228,7 +228,8 @@ def recovery_restarts_no_pods(run: JobRun) -> Obligations:
 
 @claim("ST-022", text(18), armed_by="pod was created")
 def pods_do_not_run_stale_content(run: JobRun) -> Obligations:
-    """A pod MUST be created for the content that its ProcessingElement has at that moment."""
+    """A pod MUST be created for the content that its ProcessingElement has at that moment, and MUST
+    NOT be left when its Job becomes Submitted if the operator has changed that since."""
     for element, pod in _pods(run):
         wanted = ElementState(element.at(pod.created.n)).content
         given = annotations_of(pod.first).get(CONTENT_ID)
@@ -239,6 +240,27 @@ def pods_do_not_run_stale_content(run: JobRun) -> Obligations:
                 pod.created,
                 f"{when(pod.created)}: {pod} runs {given}; {element} is to run {wanted}.",
             )
+        if run.submitted is None or not pod.exists_at(run.submitted.n):
+            continue
+        since = _changed_content(run.submitted, run, element, pod)
+        if since is not None:
+            yield violated(
+                run.submitted,
+                f"{when(run.submitted)}: {run} is Submitted, and {pod} runs {given}; {element} is "
+                f"to run {ElementState(since.object or {}).content} since {when(since)}.",
+            )
+
+
+def _changed_content(until: Moment, run: JobRun, element: Track, pod: Track) -> Write | None:
+    """The operator's last change of an element, if its pod runs another content than that says."""
+    own = [
+        write
+        for write in element.versions
+        if pod.created.n < write.n <= until.n and run.operator.is_by(write.actor)
+    ]
+    given = annotations_of(pod.first).get(CONTENT_ID)
+    is_other = own and ElementState(own[-1].object or {}).content != given
+    return own[-1] if is_other else None
 
 
 @claim("ST-023", text(18), armed_by="pod was created")
@@ -251,8 +273,12 @@ def config_maps_come_first(run: JobRun) -> Obligations:
         there = [
             each
             for each in run.of(CONFIG_MAP)
-            if annotations_of(each.first).get(CONTENT_ID) == content
-            and each.created.n < pod.created.n
+            if any(
+                write.n < pod.created.n
+                and run.operator.is_by(write.actor)
+                and annotations_of(write.object or {}).get(CONTENT_ID) == content
+                for write in each.versions
+            )
             and (each.removed is None or each.removed.t > since_us)
         ]
         if there:

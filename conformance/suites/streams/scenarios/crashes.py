@@ -163,6 +163,19 @@ def bundle_is_pulled_again(world: World) -> None:
     world.until(its.is_submitted())
 
 
+@scenario(
+    arms=["ST-018", "ST-022", *WHOLE],
+    kills="restarted-pods-are-stale",
+)
+def pods_run_the_bundle_of_before(world: World) -> None:
+    """Pods that run what an earlier state of the bundle was compiled to are not left."""
+    bundle = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "words"}}
+    world.create({**bundle, "data": {"splitter": "1"}})
+    with interrupted(world, POD, 3) as its:
+        world.patch(CONFIG_MAP, "words", {"data": {"splitter": "2"}})
+    world.until(its.is_submitted())
+
+
 @scenario(arms=["ST-041"], kills="orphans")
 def deletion_is_in_the_foreground(world: World) -> None:
     """An interrupted Job is deleted by a request whose policy is Foreground."""
