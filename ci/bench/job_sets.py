@@ -75,10 +75,11 @@ def restarted(pods: int) -> tuple[float, float]:
     with collector_at_rest():  # as in any run
         (world, job_set), simulated = processor_seconds(simulate)
         running = [pod for pod in world.list(POD) if pod["status"]["phase"] == "Running"]
-        if len(running) != pods + 1 or job_set.restarts != 1:
+        restarts = job_set.state.restarts
+        if len(running) != pods + 1 or restarts != 1:
             raise RuntimeError(
-                f"{len(running)} of {pods + 1} pods run after {job_set.restarts} restarts; the "
-                "figure would mean nothing"
+                f"{len(running)} of {pods + 1} pods run after {restarts} restarts; the figure "
+                "would mean nothing"
             )
         _, judged = processor_seconds(lambda: claims.judge(History(*world.history())))
     return simulated * 1e3 / pods, judged * 1e3 / pods

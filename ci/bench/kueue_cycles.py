@@ -17,6 +17,7 @@ from figures import Figure, processor_seconds
 from conformance.running.collecting import collector_at_rest
 from reference_controller.kueue.books import Books
 from reference_controller.kueue.config import KueueConfig
+from reference_controller.kueue.metrics import Metrics
 from reference_controller.kueue.names import (
     CLUSTER_QUEUE,
     LOCAL_QUEUE,
@@ -82,8 +83,9 @@ class _Cluster:
     def __init__(self, pending: int) -> None:
         rules, config = Rules(), KueueConfig()
         rank = partial(rules.rank, requeuing=config.requeuing)
-        self._books = _CountedBooks(rules.waits, rank)
-        self._scheduler = Scheduler(Office((), config, rules, self._books))
+        self._books = _CountedBooks(rules.waits, rank, rules.held)
+        office = Office((), config, rules, self._books, Metrics(self._books))
+        self._scheduler = Scheduler(office)
         self._scheduler.use_clock(lambda: SECOND)
         self._stored = {
             RESOURCE_FLAVOR: [_made(RESOURCE_FLAVOR, "one", {})],
@@ -115,7 +117,7 @@ class _Cluster:
 
     def _answer(self, request: Request) -> Any:
         if isinstance(request, List):
-            return ObjectList(self._stored[request.kind], "1")
+            return ObjectList(self._stored.get(request.kind, []), "1")
         assert isinstance(request, Update)
         version = str(int(meta(request.object)["resourceVersion"]) + 1)
         return with_path(request.object, "metadata.resourceVersion", version)
