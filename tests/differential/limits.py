@@ -92,14 +92,6 @@ LIMITS: Final[tuple[Limit, ...]] = (
         steps=r"create Widget\.tests\.assay\.dev e .*",
     ),
     Limit(
-        "refused-updates",
-        "An update of a Pod or of a claim that is refused for several reasons closes their list,"
-        " and names a changed volume mode once.",
-        "The mask of the difference that a real server adds takes the bracket behind it away.",
-        ("types-of-pods", "types-of-persistentvolumeclaims"),
-        fields=r"body\.(message|details\..*)",
-    ),
-    Limit(
         "replaced-without-defaults",
         "A PUT of a Pod or a Job that leaves out what the server has filled in is refused with"
         " other words, or where a real server fills it in again.",

@@ -119,7 +119,7 @@ TEXT_MASKS: Final = (
         "the difference that the refusal of a pod's update shows",
         "",
         "a listing of Go's internal structs",
-        re.compile(r"\n@@ [\s\S]*"),
+        re.compile(r"(?:\n@@ .*(?:\n[ +-].*)*)+\n?"),
     ),
     TextMask(
         "structures that a refusal repeats",
