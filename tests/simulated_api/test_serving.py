@@ -195,6 +195,22 @@ class TestKubectl:
             "explain", "widget", "--api-version", "test.assay.dev/v1"
         )
 
+    @pytest.mark.parametrize(
+        ("field", "shown"),
+        [
+            ("job.spec.completions", "FIELD: completions <integer>"),
+            ("pod.spec.containers.resources.limits", "FIELD: limits <map[string]Quantity>"),
+            ("pod.spec.containers", "name\t<string> -required-"),
+            ("deployment.spec.template.metadata", "FIELD: metadata <ObjectMeta>"),
+            ("service.spec.ports.targetPort", "FIELD: targetPort <IntOrString>"),
+            ("widget.metadata.labels", "FIELD: labels <map[string]string>"),
+        ],
+    )
+    def test_explain_knows_the_fields_of_a_kind(
+        self, widgets: Cluster, kubectl: Callable[..., str], field: str, shown: str
+    ) -> None:
+        assert shown in kubectl("explain", field)
+
     def test_server_side_apply_works(self, kubectl: Callable[..., str]) -> None:
         manifest = yaml.safe_dump(config_map())
         applied = kubectl("apply", "--server-side", "-f", "-", text=manifest)

@@ -67,6 +67,7 @@ def test_the_guides_table_comes_out(history: History, ledger: ModuleType) -> Non
 
 def test_what_cannot_be_used_is_not_lent(history: History, ledger: ModuleType) -> None:
     tables = [ledger.seen(history, n) for n in ledger.pauses(history)]
+    assert all(each.quota == each.schedulable for each in tables)
     assert {(each.unschedulable, each.slack_lendable) for each in tables} == {(0, 8), (8, 0)}
 
 
