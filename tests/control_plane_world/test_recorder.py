@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -57,3 +59,17 @@ def test_of_a_definition_its_columns_are_recorded_and_its_schema_is_not() -> Non
     (commit,) = recorder.commits(["as"])
     assert commit.object["spec"] == {"group": "g", "versions": [version]}
     assert "managedFields" not in commit.object["metadata"]
+
+
+def test_an_audit_log_that_cannot_be_read_ends_the_runs_that_wait_for_it(tmp_path: Path) -> None:
+    log = tmp_path / "audit.jsonl"
+    # Nothing is followed, so nothing is asked for.
+    recorder = Recorder(None, [], log, keeps=lambda *_: True)  # type: ignore[arg-type]
+    recorder.start()
+    assert recorder.heard(["run-0"]) == 0
+    log.write_text("no JSON\n")
+    with pytest.raises(RuntimeError, match="the audit log cannot be read: Expecting value"):
+        for _ in range(100):
+            recorder.heard(["run-0"])
+            time.sleep(0.05)
+    recorder.stop()

@@ -118,6 +118,8 @@ class Recorder:
         """By the namespace that they watch; "" is all."""
         self.hears_requests = audit_log is not None
         """True if there is an audit log to tell of requests, their writers and their options."""
+        self._unreadable: Exception | None = None
+        """The error that has ended the reading of the audit log."""
         self._tails: list[threading.Thread] = []
         if audit_log is not None:
             self._offset = audit.end(audit_log)
@@ -215,7 +217,12 @@ class Recorder:
         return run, *sorted(scope for scope in known if scope.startswith(f"{run}-"))
 
     def heard(self, scopes: Iterable[str]) -> int:
-        """How many changes and audit events there are in these scopes so far."""
+        """How many changes and audit events there are in these scopes so far. RuntimeError: the
+        audit log cannot be read any more."""
+        if self._unreadable is not None:
+            raise RuntimeError(
+                f"the audit log cannot be read: {self._unreadable}"
+            ) from self._unreadable
         with self.changed:
             return sum(len(self._commits[s]) + len(self._audited[s]) for s in scopes)
 
@@ -285,8 +292,11 @@ class Recorder:
             listener(scope, commit)
 
     def _tail(self, log: Path) -> None:
-        while not self._stopping.wait(TAIL_SECONDS):
-            self._read_audit(log)
+        try:
+            while not self._stopping.wait(TAIL_SECONDS):
+                self._read_audit(log)
+        except (OSError, ValueError, AttributeError) as error:
+            self._unreadable = error  # for the runs, which would wait for what is never heard
 
     def _read_audit(self, log: Path) -> None:
         events, self._offset = audit.read(log, self._offset)
