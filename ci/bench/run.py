@@ -44,7 +44,7 @@ def measure() -> Iterator[Figure]:
     yield figures.crash_points(runs)
     yield figures.crash_states()
     yield figures.first_result()
-    yield figures.whole_suite(jobs=2)
+    yield from figures.whole_suites(jobs=2)
     yield from figures.growth()
     yield from job_sets.growth()
     yield from kueue_cycles.growth()

@@ -20,9 +20,7 @@ from conformance.running.runner import run_one
 from conformance.scenario_type import Scenario
 from conformance.scenarios import SCENARIOS
 from conformance.suites.kueue.api import KEP, RELEASED
-from conformance.suites.kueue.handle import QueuedJob, queue
 from conformance.suites.kueue.view import KueueHistory
-from conformance.world import World
 from conformance.worlds.simulated.world import SimulatedWorld
 from fixtures.simulated.custom_resources.conversion import WebhookConversion
 from reference_controller.kueue.conversion import converted
@@ -33,29 +31,9 @@ pytestmark = pytest.mark.slow
 
 REQUEUES = ("KQ-006", "KQ-010", "KQ-012", "KQ-014", "KQ-016")
 ROOT = Path(__file__).parents[2]
+WRITTEN_TO = "kueue/requeuing/written-to-in-its-back-off"
 CELLS = ("quota/cells/of-job/preemption/slow", "quota/cells/of-job-set/hold-and-drain/stuck")
 EDITIONS = {"kueue-v0.6.2": KEP, "kueue-v0.12.3": RELEASED, "kueue-v0.19.2": RELEASED}
-
-
-def written_to_in_its_fifth_back_off(world: World) -> None:
-    queue(world)
-    its = QueuedJob.of(world, "a", "never ready")
-    world.until(its.was_requeued(5))
-    world.until(its.has_released())
-    world.wait(SECOND)
-    its.annotate("example.com/note", "seen")
-    world.wait(2 * world.durations.maximum_us)
-    its.delete()
-
-
-WRITTEN_TO = Scenario(
-    id="kueue/requeuing/written-to",
-    title="A Workload is annotated during its fifth back-off.",
-    arms=("KQ-016",),
-    steps=written_to_in_its_fifth_back_off,
-    folder=Path(__file__).parent,
-    roles=("kueue",),
-)
 
 
 def repeated_run(release: str, scenario: Scenario, **others: str) -> RunResult:
@@ -102,7 +80,7 @@ def test_it_acts_on_its_timers_when_they_are_due_however_often_it_polls(release:
     ],
 )
 def test_one_that_is_written_to_in_its_back_off(release: str, outcome: Outcome) -> None:
-    assert verdict(repeated_run(release, WRITTEN_TO), "KQ-016") is outcome
+    assert verdict(repeated_run(release, SCENARIOS[WRITTEN_TO]), "KQ-016") is outcome
 
 
 def test_one_that_is_reactivated_after_the_limit_is_never_requeued() -> None:

@@ -64,6 +64,10 @@ def requeuing(**settings: Any) -> dict[str, Any]:
             "In and NotIn have values",
         ),
         (
+            {"waitForPodsReady": {"requeueingStrategy": {"timestamp": "Eviction"}}},
+            "waitForPodsReady.requeueingStrategy: unknown key; write requeuingStrategy",
+        ),
+        (
             {"managedJobsNamespaceSelector": {"matchLabel": {}}},
             "managedJobsNamespaceSelector.matchLabel: unknown key",
         ),

@@ -11,7 +11,8 @@ from reference_controller.kueue.mutants.registry import MUTANTS
 from reference_controller.kueue.names import Condition
 from reference_controller.kueue.rules import Rules
 from reference_controller.kueue.workload import Workload
-from vocabulary.clock import Micros
+from vocabulary.clock import HOUR, Micros
+from vocabulary.objects import Object, annotations_of
 
 
 @MUTANTS.mutant(Rules.is_in_back_off, "It admits again before requeueAt.", "KQ-014")
@@ -156,3 +157,48 @@ def requeue_at_is_dropped(self: Rules, workload: Workload) -> Mapping[str, Any]:
     is_back = workload.is_admitted and not workload.is_evicted and "requeueState" in status
     state = {"count": workload.times_requeued}
     return {**status, "requeueState": state} if is_back else status
+
+
+@MUTANTS.mutant(Rules.is_at_limit, "It takes a limit of 0 for none.", "KQ-030")
+def limit_of_zero_is_none(self: Rules, requeued: int, limit: int | None) -> bool:
+    return Rules.is_at_limit(self, requeued, limit or None)
+
+
+@MUTANTS.mutant(Rules.back_off_us, "Its back-offs last an hour at most.", "KQ-006", "KQ-015")
+def back_offs_are_an_hour_at_most(
+    self: Rules, count: int, requeuing: Requeuing, jitter: float
+) -> Micros:
+    return min(Rules.back_off_us(self, count, requeuing, jitter), HOUR)
+
+
+@MUTANTS.wrong_rules("It never requeues a Workload that is annotated in its back-off.", "KQ-016")
+class WrittenToOnesAreLost(Rules):
+    """As v0.6.2: whatever is written to a Workload that sleeps takes it off the list of those that
+    are to be woken."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._first: dict[tuple[str, Micros], Object] = {}
+        self._lost: set[str] = set()
+
+    def is_in_back_off(self, workload: Workload, now_us: Micros) -> bool:
+        sleeps = super().is_in_back_off(workload, now_us)
+        if workload.requeue_at_us:
+            key, notes = (workload.uid, workload.requeue_at_us), annotations_of(workload.object)
+            if self._first.setdefault(key, notes) != notes:
+                self._lost.add(workload.uid)
+        return sleeps or workload.uid in self._lost
+
+
+@MUTANTS.wrong_rules("It ends back-offs whose beginning it has seen.", "KQ-016")
+class BackOffsEndForWhoSawThemBegin(Rules):
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen: set[tuple[str, Micros]] = set()
+
+    def is_in_back_off(self, workload: Workload, now_us: Micros) -> bool:
+        if super().is_in_back_off(workload, now_us):
+            self._seen.add((workload.uid, workload.requeue_at_us))
+            return True
+        is_known = (workload.uid, workload.requeue_at_us) in self._seen
+        return bool(workload.requeue_at_us) and not is_known

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from conformance.breaking import operator_away
 from conformance.scenario_type import scenario
 from conformance.suites.kueue.handle import QueuedJob, queue
 from conformance.world import World
-from vocabulary.clock import SECOND
+from vocabulary.clock import MINUTE, SECOND
 
 NEVER_READY = "never ready"
 
@@ -32,6 +33,34 @@ def pods_are_never_ready(world: World) -> None:
     world.until(its.was_requeued(4))
     its.delete()
     world.wait(10 * SECOND)
+
+
+@scenario(arms=["KQ-016"], kills="written-to-ones-are-lost", config=requeues())
+def written_to_in_its_back_off(world: World) -> None:
+    """A Workload that another client annotates in its fifth back-off is admitted after it."""
+    queue(world)
+    its = QueuedJob.of(world, "a", NEVER_READY)
+    world.until(its.was_requeued(5))
+    world.until(its.has_released())
+    world.wait(SECOND)
+    its.annotate("example.com/note", "seen")
+    world.wait(2 * world.durations.maximum_us)
+    its.delete()
+
+
+@scenario(
+    arms=["KQ-014", "KQ-016"], kills="back-offs-end-for-who-saw-them-begin", config=requeues()
+)
+def operator_is_down_until_after_the_back_off(world: World) -> None:
+    """A Workload whose back-off ends while there is no operator is admitted once there is one."""
+    queue(world)
+    its = QueuedJob.of(world, "a", NEVER_READY)
+    world.until(its.was_requeued(3))
+    world.until(its.has_released())
+    with operator_away(world):
+        world.wait(MINUTE)
+    world.until(its.is_admitted())
+    its.delete()
 
 
 @scenario(arms=["KQ-013"], kills="back-off-blocks-the-queue", config=requeues(timestamp="Creation"))
@@ -66,6 +95,16 @@ def limit_is_reached(world: World) -> None:
     world.until(its.was_requeued(1))
     its.delete()
     world.wait(10 * SECOND)
+
+
+@scenario(arms=["KQ-030", "KQ-033"], kills="limit-of-zero-is-none", config=requeues(limit=0))
+def limit_is_zero(world: World) -> None:
+    """With a limit of 0, the first timeout deactivates a Workload."""
+    queue(world)
+    its = QueuedJob.of(world, "a", NEVER_READY)
+    world.until(its.is_deactivated())
+    world.until(its.has_released())
+    its.delete()
 
 
 @scenario(

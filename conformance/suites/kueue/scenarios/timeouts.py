@@ -8,7 +8,7 @@ from conformance.scenario_type import scenario
 from conformance.suites.kueue.handle import QueuedJob, job, queue
 from conformance.suites.kueue.scenarios.requeuing import NEVER_READY, requeues
 from conformance.world import World
-from vocabulary.clock import MINUTE, SECOND
+from vocabulary.clock import HOUR, MINUTE, SECOND
 
 FLAPS = "run 1m, exit 1, restart-after 15m"
 
@@ -61,6 +61,21 @@ def lifetime(world: World) -> None:
     its = QueuedJob.of(world, "its", NEVER_READY)
     world.until(its.is_deactivated())
     world.until(its.has_released())
+    its.delete()
+
+
+@scenario(
+    arms=["KQ-006", "KQ-009", "KQ-011", "KQ-015"],
+    kills="back-offs-are-an-hour-at-most",
+    config=requeues(limit=30),
+    only_simulated="it lasts a day",
+)
+def lifetime_of_a_day(world: World) -> None:
+    """Thirty back-offs take as long as the norm's table says: 24 hours, less what whole seconds
+    cost."""
+    queue(world)
+    its = QueuedJob.of(world, "its", NEVER_READY)
+    world.until(its.is_deactivated(), 40 * HOUR)
     its.delete()
 
 

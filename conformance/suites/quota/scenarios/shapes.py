@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from chaos.faults import Pause
+from chaos.choice import PodChoice
+from chaos.faults import KillPod, Pause
 from conformance.breaking import operator_away
+from conformance.pod_templates import with_behaviour
 from conformance.scenario_type import scenario
 from conformance.suites.kueue.api import QUEUE_LABEL
 from conformance.suites.kueue.handle import (
@@ -21,7 +23,7 @@ from conformance.suites.kueue.handle import (
 )
 from conformance.suites.kueue.scenarios.quota import zones
 from conformance.world import World
-from vocabulary.clock import SECOND
+from vocabulary.clock import MINUTE, SECOND
 from vocabulary.objects import Object, with_path
 
 BEHAVES = "run 1m, stop 30s"
@@ -136,6 +138,30 @@ def part_waits_itself(world: World) -> None:
     world.wait(30 * SECOND)
     world.until(first.is_finished())
     world.wait(90 * SECOND)
+    its.delete()
+
+
+@scenario(
+    arms=["QL-001", "QL-003", "QL-006"],
+    kills="job-is-not-asked",
+    roles=("kueue", "appwrapper", "jobset"),
+)
+def app_wrapper_of_a_job_set(world: World) -> None:
+    """A JobSet in an AppWrapper restarts within the AppWrapper's quota, which comes back once all
+    its pods have stopped."""
+    queue(world, quota={"cpu": "2"})
+    wrapped = with_behaviour(job_set("a-set", 2, queue=""), "run forever, stop 20s")
+    wrapped = with_path(wrapped, "spec.failurePolicy", {"maxRestarts": 1})
+    wrapped = with_path(wrapped, "spec.suspend", False)
+    made = with_path(app_wrapper("a"), "spec.components", [{"template": wrapped}])
+    its = QueuedAppWrapper.submit(world, made, "run forever, stop 20s")
+    world.until(its.is_ready())
+    other = QueuedJob.of(world, "other", "run 20s", pods=2)
+    world.inject(KillPod(pod=PodChoice(owner="a-set-workers-1"), exit_code=1))
+    world.wait(MINUTE)
+    world.until(its.is_ready())
+    its.activate(False)
+    world.until(other.is_finished())
     its.delete()
 
 
