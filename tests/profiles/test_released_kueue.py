@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from conformance.history import History
+from conformance.implementation import implementations
 from conformance.norm.verdict import Outcome
 from conformance.profiles.choosing import simulated
 from conformance.profiles.program import ProgramMissingError
@@ -143,3 +144,27 @@ def _told(value: Any) -> Any:
         told = {name: _told(each) for name, each in value.items()}
         return {name: each for name, each in told.items() if each not in (None, "", 0, {}, [])}
     return [_told(each) for each in value] if isinstance(value, list) else value
+
+
+RELEASES = {"kueue": "kueue-v0.19.2", "appwrapper": "appwrapper-v1.2.0", "jobset": "jobset-v0.12.0"}
+PREFIXES = {"kueue": {"KQ", "QL"}, "appwrapper": {"AW", "INV", "MLB"}, "jobset": {"JS"}}
+
+
+@pytest.mark.parametrize("released", ["kueue", "jobset", "appwrapper,jobset", ",".join(RELEASES)])
+def test_three_operators_are_releases_or_references(released: str) -> None:
+    """A JobSet in an AppWrapper in a queue: whichever of them is a release, no claim on another one
+    is violated. Kueue v0.19.2 gives the quota of a Workload that is deactivated away at once."""
+    scenario = SCENARIOS["quota/shapes/app-wrapper-of-a-job-set"]
+    roles = released.split(",")
+    try:
+        of_releases = {role: simulated(RELEASES[role], role) for role in roles}
+    except ProgramMissingError as missing:
+        pytest.skip(str(missing))
+    under_test = {**implementations("reference", scenario.roles), **of_releases}
+    edition = RELEASED if "kueue" in roles else KEP
+    run = run_one(scenario, under_test, 1, None, "", edition)
+    assert run.error == ""
+    violated = {each.claim for each in run.verdicts if each.outcome is Outcome.FAILED}
+    blamed = {claim.partition("-")[0] for claim in violated}
+    assert blamed <= {prefix for role in roles for prefix in PREFIXES[role]}
+    assert ({"KQ-047", "QL-002"} <= violated) is ("kueue" in roles)

@@ -23,6 +23,7 @@ from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.jobset.api import RESTART_JOB_SET
 from conformance.suites.jobset.handle import JobSet
 from conformance.suites.jobset.scenarios.workloads import job_set, replicated_job, rule
+from conformance.suites.kueue.handle import QueuedJob, queue
 from conformance.world import World
 from vocabulary.clock import SECOND
 from vocabulary.history import Process, Write
@@ -31,6 +32,7 @@ pytestmark = pytest.mark.slow
 
 APPWRAPPER = "appwrapper-v1.1.2"
 JOB_SET = "jobset-v0.12.0"
+KUEUE = "kueue-v0.19.2"
 KILLED, STOPPED, PAUSED = ("killed", "started"), ("stopped", "started"), ("paused", "resumed")
 AWAY = {
     "killed": lambda actor: Kill(actor, restart_after=None),
@@ -153,3 +155,25 @@ def test_two_replicas_of_one_operator() -> None:
     for change in AWAY:
         # The end of the run undoes the starts by stopping each once more.
         assert away.count(change) == (4 if change == "stopped" else 2)
+
+
+def queue_goes_on(world: World) -> None:
+    """Whichever replica of Kueue leads is taken away; the other one admits what waits."""
+    queue(world)
+    first = QueuedJob.of(world, "first", "run forever, stop 1s")
+    world.until(first.is_ready())
+    for how, taken_away in AWAY.items():
+        waits = QueuedJob.of(world, how, "run forever, stop 1s")
+        world.until(waits.waits())
+        away = world.leader
+        world.inject(taken_away(away))
+        first.delete()
+        world.until(waits.is_ready())
+        assert world.leader != away
+        back(world, away, how)
+        world.wait(20 * SECOND)
+        first = waits
+
+
+def test_two_replicas_of_kueue() -> None:
+    repeated_run(queue_goes_on, {"kueue": KUEUE}, operators=2)

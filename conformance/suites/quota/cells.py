@@ -1,6 +1,7 @@
 """The cells of the table: a kind of jobs × a way to lose quota × how its pods stop.
 
-Each is run by one case of a scenario, or cannot occur, for a reason that is the API's or Kueue's.
+Each is run by one case of a scenario, or cannot occur, for a reason that is the API's, or a line
+of a controller.
 """
 
 from __future__ import annotations
@@ -67,14 +68,15 @@ class Cell(NamedTuple):
 
 _KEEPS_QUOTA: Final = {
     "suspension": "Kueue resumes a job that a user suspends while its Workload is admitted "
-    "(pkg/controller/jobframework/reconciler.go, ReconcileGenericJob)",
-    "hold": "Hold evicts no admitted Workload (ClusterQueueSpec.stopPolicy)",
+    "(kueue v0.19.2, pkg/controller/jobframework/reconciler.go#L622)",
+    "hold": "Hold evicts no admitted Workload "
+    "(kueue v0.19.2, apis/kueue/v1beta1/clusterqueue_types.go#L129)",
     "quota-shrunk": "Kueue evicts no Workload when quota is reduced "
-    "(pkg/cache/scheduler/clusterqueue.go, updateQuotasAndResourceGroups)",
+    "(kueue v0.19.2, pkg/cache/scheduler/clusterqueue.go#L235)",
     "flavor-deleted": "a finalizer keeps a flavor while a queue refers to it "
-    "(pkg/controller/core/resourceflavor_controller.go, Reconcile)",
+    "(kueue v0.19.2, pkg/controller/core/resourceflavor_controller.go#L107)",
     "queue-deleted": "a finalizer keeps a ClusterQueue while a Workload has quota of it "
-    "(pkg/controller/core/clusterqueue_controller.go, Reconcile)",
+    "(kueue v0.19.2, pkg/controller/core/clusterqueue_controller.go#L193)",
 }
 _SERVING: Final = ("deployment", "statefulset")
 """The kinds that may be scaled to 0, which is how they are suspended."""
@@ -84,28 +86,30 @@ _NEVER_END: Final = {
         _SERVING, "apps/v1 has no end of a Deployment or StatefulSet: it takes restartPolicy Always"
     ),
     "raycluster": "a RayCluster does not end "
-    "(pkg/controller/jobs/raycluster/raycluster_controller.go, Finished)",
+    "(kueue v0.19.2, pkg/controller/jobs/raycluster/raycluster_controller.go#L130)",
 }
 _END_WITH_PODS: Final = {
     "job": "a Job is Complete or Failed once its pods are terminal (batch/v1 JobConditionType)",
     **dict.fromkeys(
         ("pod", "pod-group"),
         "a pod or a group has ended once its pods are terminal "
-        "(pkg/controller/jobs/pod/pod_controller.go, Finished)",
+        "(kueue v0.19.2, pkg/controller/jobs/pod/pod_controller.go#L372)",
     ),
 }
 _NO_SUSPENSION: Final = "core/v1 Pods have no field that suspends them"
 _NO_LIMIT: Final = (
     "a pod has no limit of restarts, and a group none of replacements "
-    "(core/v1 PodSpec.restartPolicy; pkg/controller/jobs/pod/pod_controller.go, Finished)"
+    "(core/v1 PodSpec.restartPolicy; kueue v0.19.2, pkg/controller/jobs/pod/pod_controller.go#L372)"
 )
-_STAYS_READY: Final = (
-    "a RayCluster that was ready is so until it is suspended (status.state), and Kueue asks for "
-    "that alone (pkg/controller/jobs/raycluster/raycluster_controller.go, PodsReady)"
-)
+_STAYS_READY: Final = {
+    kind: "a RayCluster that was ready is so until it is suspended (status.state), and Kueue asks "
+    f"for that alone (kueue v0.19.2, pkg/controller/jobs/{kind}/{kind}_controller.go#L{line})"
+    for kind, line in (("raycluster", 135), ("rayjob", 229))
+}
+_APP_WRAPPER: Final = "appwrapper v1.2.0, internal/controller/appwrapper/appwrapper_controller.go"
 _PODS_OWN: Final = (
     "the pods of a Deployment or StatefulSet own its Workloads, and an orphaning deletion leaves "
-    "them (pkg/controller/jobs/pod/pod_controller.go, EnsureWorkloadOwnedByAllMembers)"
+    "them (kueue v0.19.2, pkg/controller/jobs/pod/pod_controller.go#L1068)"
 )
 
 
@@ -122,12 +126,15 @@ def why_impossible(cell: Cell) -> str:
         return _NO_LIMIT
     if way in _ENDINGS and kind in _END_WITH_PODS and pods in ("slow", "stuck"):
         return _END_WITH_PODS[kind]
-    if way == "recovery-timeout" and kind in ("raycluster", "rayjob"):
-        return _STAYS_READY
+    if way == "recovery-timeout" and kind in _STAYS_READY:
+        return _STAYS_READY[kind]
     if kind == "appwrapper" and way == "success" and pods in ("slow", "stuck"):
-        return "an AppWrapper is Succeeded once none of its pods runs (its controller's rule)"
+        return f"an AppWrapper is Succeeded once none of its pods runs ({_APP_WRAPPER}#L303)"
     if kind == "appwrapper" and way == "deleted-with-orphans":
-        return "an AppWrapper's controller deletes what it wraps, however it is deleted itself"
+        return (
+            "an AppWrapper's controller deletes what it wraps, however it is deleted itself "
+            f"({_APP_WRAPPER}#L118)"
+        )
     if kind in _SERVING and way == "deleted-with-orphans":
         return _PODS_OWN
     return ""

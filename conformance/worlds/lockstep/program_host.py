@@ -224,17 +224,21 @@ class ProgramHost:
 
         def exchange(webhook: Object, review: bytes) -> bytes:
             path = webhook["clientConfig"]["service"].get("path", "/")
-            up = [it for it in self._processes.values() if it.running and not it.paused]
-            if not up:
-                raise ConnectionRefusedError("connect: connection refused")
-            try:
-                within_us = webhook.get("timeoutSeconds", TIMEOUT_SECONDS) * SECOND
-                return up[0].asked(partial(exchanges[up[0].name], path, review), within_us)
-            except TimeoutError:
-                raise BusyError(
-                    f"{up[0].name}: its webhook {path} does not answer, while all others stand "
-                    "still; run it with --cluster control-plane"
-                ) from None
+            within_us = webhook.get("timeoutSeconds", TIMEOUT_SECONDS) * SECOND
+            refused = ConnectionRefusedError("connect: connection refused")
+            for it in self._processes.values():
+                if not it.running or it.paused:
+                    continue
+                try:
+                    return it.asked(partial(exchanges[it.name], path, review), within_us)
+                except ConnectionRefusedError as error:
+                    refused = error  # it is starting; a Service would lead to others
+                except TimeoutError:
+                    raise BusyError(
+                        f"{it.name}: its webhook {path} does not answer, while all others stand "
+                        "still; run it with --cluster control-plane"
+                    ) from None
+            raise refused
 
         api, own = self._cluster.api, {name_of(crd) for crd in self._implementation.crds()}
 
