@@ -57,7 +57,7 @@ KQ_022: Final = _not_judged(
     "KQ-022",
     "preempted-ones-keep-their-order",
     sorting(3),
-    "The order after other evictions is out of scope.",
+    "After other evictions the order MAY be any.",
     "It is no goal of the text. QL-009 and KQ-041 judge what becomes of preempted Workloads.",
 )
 KQ_025: Final = _not_judged(
@@ -80,13 +80,13 @@ KQ_031: Final = _not_judged(
     "KQ-031",
     "later-releases-clear-the-state",
     config(4),
-    "Releases after the text clear requeueState as they deactivate a Workload.",
+    "A later release MAY clear requeueState as it deactivates a Workload.",
     "It describes other releases. KQ-034 and KQ-035 judge what the text says; the edition "
     "`released` leaves it open.",
 )
 KQ_040: Final = _not_judged(
     "KQ-040",
-    "story-1-is-tested",
+    "first-story-is-tested",
     story(1, 1),
     "An integration test MUST cover the first story.",
     "It is about upstream's tests. KQ-024 judges the story.",

@@ -58,7 +58,10 @@ def _may_go(holding: Holding, loss: Loss) -> Moment | None:
     if loss.cause in (Cause.SUCCESS, Cause.ORPHAN) or job is None:
         return loss.began
     if job.framework in _UNTIL_ALL_IS_OVER or holding.awaits_last_pod(loss.cause):
-        return job.last_pod_ended(loss.began, holding.operator.timing.latency_us)
+        ended = job.last_pod_ended(loss.began, holding.operator.timing.latency_us)
+        # That an AppWrapper's controller says so late is no leak.
+        word = None if job.framework == "pod" else job.says_inactive(loss.began)
+        return ended if ended is None or word is None else max(ended, word, key=lambda at: at.n)
     if loss.cause is Cause.EVICTION:
         return job.says_inactive(loss.began)
     # One that is deleted may stay for a finalizer, and its Workload with it.

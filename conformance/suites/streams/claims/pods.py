@@ -275,7 +275,7 @@ def config_maps_come_first(run: JobRun) -> Obligations:
             for each in run.of(CONFIG_MAP)
             if any(
                 write.n < pod.created.n
-                and run.operator.is_by(write.actor)
+                and (write.n == each.created.n or run.operator.is_by(write.actor))
                 and annotations_of(write.object or {}).get(CONTENT_ID) == content
                 for write in each.versions
             )
