@@ -13,6 +13,7 @@ WORKFLOW = "jobs: {build: {steps: [{name: checked out, uses: actions/checkout@v4
 FOUND_NOTHING = {
     "action": (("{folder}/workflow.yml",), "has no step that runs"),
     "agreement": (("{folder}/none", "{folder}/none"), "cannot be read"),
+    "guide-ledger": (("{folder}/none",), "cannot be read"),
     "kill-harness": (("--times", "0"), "no kill shows nothing"),
     "kueue-backoffs": (("kueue-v0.0.0",), "unknown implementation"),
     "peers": (("tools", "--mlbatch", "{folder}"), "has none of the tools"),
