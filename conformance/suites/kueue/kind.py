@@ -51,7 +51,8 @@ class WorkloadState(ObjectState):
     assignments = items("status.admission.podSetAssignments")
     reclaimable = Field(_reclaimable)
     """The number of its pods that need no quota any more."""
-    requeue_state = value("status.requeueState")
+    requeue_state = Field(lambda workload: get_path(workload, "status.requeueState") or None)
+    """An empty one says as much as none."""
     count = number("status.requeueState.count")
     """How often it was requeued."""
 

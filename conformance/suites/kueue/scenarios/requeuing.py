@@ -59,6 +59,7 @@ def operator_is_down_until_after_the_back_off(world: World) -> None:
     world.until(its.has_released())
     with operator_away(world):
         world.wait(MINUTE)
+    world.wait(30 * SECOND)  # its webhook may have to convert what is read
     world.until(its.is_admitted())
     its.delete()
 
