@@ -209,6 +209,13 @@ def request_fails(world: World, failure: Fault) -> None:
         StreamsJob.ready(world)
 
 
+@scenario(arms=["ST-006", "ST-009", "ST-024"], kills="nothing-is-launched")
+def job_says_nothing_of_its_elements(world: World) -> None:
+    """A Job without settings for its ProcessingElements, pools and regions is submitted."""
+    left_out = ("processingElement", "hostPools", "exports", "imports", "parallelRegions")
+    StreamsJob.ready(world, **dict.fromkeys(left_out))
+
+
 @scenario(arms=["ST-049"], kills="nothing-is-launched", nodes=1)
 def cluster_has_no_nodes(world: World) -> None:
     """A Job that leaves its number of ProcessingElements to a cluster without nodes has one."""
