@@ -212,8 +212,14 @@ def request_fails(world: World, failure: Fault) -> None:
 @scenario(arms=["ST-006", "ST-009", "ST-024"], kills="nothing-is-launched")
 def job_says_nothing_of_its_elements(world: World) -> None:
     """A Job without settings for its ProcessingElements, pools and regions is submitted."""
-    left_out = ("processingElement", "hostPools", "exports", "imports", "parallelRegions")
-    StreamsJob.ready(world, **dict.fromkeys(left_out))
+    StreamsJob.ready(
+        world,
+        processingElement=None,
+        hostPools=None,
+        exports=None,
+        imports=None,
+        parallelRegions=None,
+    )
 
 
 @scenario(arms=["ST-049"], kills="nothing-is-launched", nodes=1)
