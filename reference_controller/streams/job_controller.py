@@ -144,12 +144,13 @@ class JobController:
         """Give a Job its id. Nothing depends on a Job without one."""
         jobs: ObjectList = yield List(JOB)
         known = [int(get_path(each, "spec.id", -1)) for each in jobs.items]
-        self._last_id = self._rules.next_id(known, self._last_id)
+        # Other Jobs may be launched while this one waits for answers.
+        id_ = self._last_id = self._rules.next_id(known, self._last_id)
         nodes: ObjectList = yield List(NODE, live=True)
         bundle = yield from pulled_bundle(job)
         kept = [each for each in finalizers_of(job) if each != RECOVERED]
         phase = self._rules.first_phase()
-        ready = launched(job, self._last_id, phase, len(nodes.items), bundle)
+        ready = launched(job, id_, phase, len(nodes.items), bundle)
         metadata = {**meta(ready), "finalizers": kept}
         stored: Object = yield Update(JOB, {**ready, "metadata": metadata})
         self._writes.remember(key, stored)
