@@ -5,23 +5,21 @@ Each says why, and names what judges or shows it instead.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
-from conformance.norm.claim import Claim, Level, Source
-from conformance.suites.kueue.sources import config, guide, mechanism, release, sorting, story
+from conformance.norm.claim import Source, not_judged
+from conformance.suites.kueue.sources import (
+    KEP,
+    api,
+    config,
+    evaluation,
+    guide,
+    mechanism,
+    release,
+)
 
-
-def _not_judged(id: str, name: str, source: Source, text: str, reason: str) -> Claim:
-    return Claim(
-        id=id,
-        name=name,
-        level=Level.EXTENDED,
-        suite="kueue",
-        text=text,
-        source=source,
-        not_judged=reason,
-    )
-
+_not_judged: Final = partial(not_judged, "kueue")
 
 KQ_004: Final = _not_judged(
     "KQ-004",
@@ -40,7 +38,7 @@ KQ_005: Final = _not_judged(
 KQ_007: Final = _not_judged(
     "KQ-007",
     "jitter-is-small",
-    mechanism(3),
+    config(5),
     "A back-off MUST be longer than its formula by a small random part.",
     "The text has no number. KQ-006 and KQ-015 allow a ten-thousandth, which is below the API's "
     "resolution of a second for all but the longest back-offs.",
@@ -48,7 +46,7 @@ KQ_007: Final = _not_judged(
 KQ_008: Final = _not_judged(
     "KQ-008",
     "fields-have-one-name",
-    config(1),
+    evaluation(2),
     "The configuration's field MUST be requeuingStrategy, and the Workload's spec.active.",
     "The text has two spellings of each. `pytest tests/reference_kueue/test_config.py` shows that "
     "the other is rejected.",
@@ -56,14 +54,14 @@ KQ_008: Final = _not_judged(
 KQ_022: Final = _not_judged(
     "KQ-022",
     "preempted-ones-keep-their-order",
-    sorting(3),
+    Source(KEP, "Non-Goals", 1),
     "After other evictions the order MAY be any.",
     "It is no goal of the text. QL-009 and KQ-041 judge what becomes of preempted Workloads.",
 )
 KQ_025: Final = _not_judged(
     "KQ-025",
     "heads-may-block",
-    story(2, 1),
+    Source(KEP, "Drawbacks", 1),
     "With StrictFIFO and timestamps of creation, a Workload that is never ready MAY block its "
     "queue outside of its back-offs.",
     "It permits. KQ-013 judges that it blocks nobody during them.",
@@ -71,7 +69,7 @@ KQ_025: Final = _not_judged(
 KQ_026: Final = _not_judged(
     "KQ-026",
     "heads-come-back",
-    story(2, 1),
+    Source(KEP, "Drawbacks", 4),
     "With timestamps of creation, a Workload that is never ready MAY come back first, again and "
     "again.",
     "It permits.",
@@ -79,7 +77,7 @@ KQ_026: Final = _not_judged(
 KQ_031: Final = _not_judged(
     "KQ-031",
     "later-releases-clear-the-state",
-    config(4),
+    evaluation(2),
     "A later release MAY clear requeueState as it deactivates a Workload.",
     "It describes other releases. KQ-034 and KQ-035 judge what the text says; the edition "
     "`released` leaves it open.",
@@ -87,14 +85,14 @@ KQ_031: Final = _not_judged(
 KQ_040: Final = _not_judged(
     "KQ-040",
     "first-story-is-tested",
-    story(1, 1),
+    Source(KEP, "Test Plan, Integration tests", 1),
     "An integration test MUST cover the first story.",
     "It is about upstream's tests. KQ-024 judges the story.",
 )
 KQ_051: Final = _not_judged(
     "KQ-051",
     "upgrades-keep-reservations",
-    release(1),
+    api("WorkloadStatus.admission", 2),
     "When one release replaces another, Workloads MUST keep their reservations, and jobs MUST NOT "
     "be restarted.",
     "No run replaces one release by another yet.",
@@ -109,7 +107,7 @@ KQ_120: Final = _not_judged(
 KQ_205: Final = _not_judged(
     "KQ-205",
     "strategies-are-checked",
-    release(2),
+    release(1),
     "A quotaReleaseStrategy that a kind does not support, an unknown kind and an unknown strategy "
     "MUST be refused at start.",
     "An operator that does not start has no history. `pytest tests/reference_kueue/test_config.py` "

@@ -5,9 +5,10 @@ No history of a run shows them. Each names the command that does.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import not_judged
 from conformance.suites.kueue.sources import guide
 
 _ROLES: Final = (
@@ -24,48 +25,33 @@ _TEAM: Final = (
     "stands on it."
 )
 
-
-def _not_judged(id: str, name: str, section: str, sentence: int, text: str, reason: str) -> Claim:
-    return Claim(
-        id=id,
-        name=name,
-        level=Level.EXTENDED,
-        suite="mlbatch",
-        text=text,
-        source=guide(section, sentence),
-        not_judged=reason,
-    )
-
+_not_judged: Final = partial(not_judged, "mlbatch")
 
 MLB_007: Final = _not_judged(
     "MLB-007",
     "users-may-not-evade-quota",
-    "Quotas",
-    7,
+    guide("Quotas", 7),
     "Users MUST NOT be allowed to create pods, Jobs, and other kinds of workloads by themselves.",
     _ROLES,
 )
 MLB_008: Final = _not_judged(
     "MLB-008",
     "teams-have-a-namespace-and-a-queue",
-    "Quotas",
-    8,
+    guide("Quotas", 8),
     "Each team MUST have a namespace, and a ClusterQueue that is named after it.",
     _TEAM,
 )
 MLB_009: Final = _not_judged(
     "MLB-009",
     "queues-are-named-default-queue",
-    "Quotas",
-    9,
+    guide("Quotas", 9),
     "The LocalQueue of each namespace MUST be named `default-queue`.",
     _TEAM,
 )
 MLB_010: Final = _not_judged(
     "MLB-010",
     "checker-has-a-row-for-each-queue",
-    "Cluster Checker",
-    1,
+    guide("Cluster Checker", 1),
     "The checker MUST print a row for each ClusterQueue: its quota and usage of GPUs, and how many "
     "workloads are admitted and pending.",
     _CHECKER,
@@ -73,40 +59,35 @@ MLB_010: Final = _not_judged(
 MLB_011: Final = _not_judged(
     "MLB-011",
     "checker-shows-borrowed-usage",
-    "Cluster Checker",
-    2,
+    guide("Cluster Checker", 2),
     "The usage of a queue that borrows MAY exceed its quota.",
     _CHECKER,
 )
 MLB_012: Final = _not_judged(
     "MLB-012",
     "checker-counts-nodes",
-    "Cluster Checker",
-    3,
+    guide("Cluster Checker", 3),
     "The schedulable GPUs MUST be those of all nodes less those that cannot be used.",
     _CHECKER,
 )
 MLB_013: Final = _not_judged(
     "MLB-013",
     "checker-sums-up-quota",
-    "Cluster Checker",
-    4,
+    guide("Cluster Checker", 4),
     "The total quota MUST be the nominal quota of the teams and the slack quota.",
     _CHECKER,
 )
 MLB_014: Final = _not_judged(
     "MLB-014",
     "checker-sums-up-usage",
-    "Cluster Checker",
-    5,
+    guide("Cluster Checker", 5),
     "The usage and the borrowed quota of all queues MUST be summed up.",
     _CHECKER,
 )
 MLB_029: Final = _not_judged(
     "MLB-029",
     "packager-wraps-manifests",
-    "AppWrappers",
-    11,
+    guide("AppWrappers", 11),
     "The packager MUST wrap a manifest as it is.",
     "It is the output of a tool. `assay tools appwrapper-packager` writes it; `pytest tests/tools` "
     "wraps and reads back arbitrary manifests.",
@@ -114,8 +95,7 @@ MLB_029: Final = _not_judged(
 MLB_031: Final = _not_judged(
     "MLB-031",
     "generator-takes-legacy-files",
-    "AppWrappers",
-    13,
+    guide("AppWrappers", 13),
     "The generator MUST accept files of the legacy tool, and ignore their settings for fault "
     "tolerance.",
     "It is the output of a tool. `assay tools pytorch-generator` writes it; `pytest tests/tools` "
@@ -124,24 +104,21 @@ MLB_031: Final = _not_judged(
 MLB_060: Final = _not_judged(
     "MLB-060",
     "three-priority-classes",
-    "Priorities and Preemption",
-    11,
+    guide("Priorities and Preemption", 11),
     "The PriorityClasses `high-priority`, `default-priority` and `low-priority` MUST exist.",
     _TEAM,
 )
 MLB_071: Final = _not_judged(
     "MLB-071",
     "users-may-create-workloads",
-    "Kinds of Resources",
-    1,
+    guide("Kinds of Resources", 1),
     "Users MUST be allowed to create AppWrappers, PyTorchJobs, RayJobs and RayClusters.",
     _ROLES,
 )
 MLB_072: Final = _not_judged(
     "MLB-072",
     "users-may-create-other-resources",
-    "Kinds of Resources",
-    5,
+    guide("Kinds of Resources", 5),
     "Users MUST be allowed to create Services, Secrets, ConfigMaps, PersistentVolumeClaims and "
     "PodGroups.",
     _ROLES,
