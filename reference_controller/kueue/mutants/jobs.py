@@ -65,7 +65,10 @@ def names_alone_select(self: Rules, namespace_labels: Mapping[str, str]) -> Mapp
 
 
 @MUTANTS.mutant(
-    Rules.reclaimable, "It gives the quota of an AppWrapper away while it is reset.", "KQ-107"
+    Rules.reclaimable,
+    "It gives the quota of an AppWrapper away while it is reset.",
+    "KQ-107",
+    "QL-013",
 )
 def missing_pods_are_reclaimed(
     self: Rules, count: int, done: int, pods_left: int, before: int
