@@ -67,10 +67,10 @@ def _bar(console: Console) -> Iterator[OnProgress]:
 
 
 def plain_lines(write: Callable[[str], None], *, tell_failures: bool = True) -> OnProgress:
-    """Tells each failed run at once, and how far it is at every tenth of the way; what follows the
-    runs, the failures made simpler, is counted by itself."""
+    """Tells each failed run at once, and how far it is after the first run and every tenth of the
+    way; what follows the runs, the failures made simpler, is counted by itself."""
     counts: Counter[Outcome] = Counter()
-    told_tenths = 0
+    told_tenths = -1  # so that the first run is told of
     shrunk = 0
 
     def on_progress(progress: Progress) -> None:

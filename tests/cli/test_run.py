@@ -183,14 +183,15 @@ def test_every_command_has_help(assay: Assay, command: str) -> None:
     assert f"assay {command}" in ended.out
 
 
-def test_plain_progress_tells_failures_at_once_and_every_tenth() -> None:
+def test_plain_progress_tells_the_first_run_failures_at_once_and_every_tenth() -> None:
     told: list[str] = []
     on_progress = plain_lines(told.append)
     for done in range(1, 101):
         outcome = Outcome.FAILED if done == 42 else Outcome.PASSED
         on_progress(Progress(done=done, total=100, scenario=f"s{done}", outcome=outcome))
-    assert len(told) == 11
-    assert told[4] == "FAILED s42"
+    assert len(told) == 12
+    assert told[0] == "1/100 runs: 1 passed, 0 failed, 0 inconclusive"
+    assert told[5] == "FAILED s42"
     assert told[-1] == "100/100 runs: 99 passed, 1 failed, 0 inconclusive"
 
 
