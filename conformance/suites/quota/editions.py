@@ -8,7 +8,7 @@ from typing import Any, Final
 STRICT: Final = "strict"
 """Quota is held until the last pod is terminal, whatever took it away; the default."""
 MLBATCH: Final = "mlbatch"
-"""As `strict`. How a queue preempts is its scenario's: MLBatch's policies are in suite `mlbatch`."""
+"""As `strict`. How a queue preempts is its own: MLBatch's policies are in suite `mlbatch`."""
 KEP: Final = "kep"
 """By the signal of each kind of jobs: its pods may still be terminating."""
 RELEASED: Final = "released"
