@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ import pytest
 from conformance.worlds.control_plane.forwarder import Forwarder
 from conformance.worlds.control_plane.network import (
     MachineNetwork,
+    NamedMachine,
     NetworkNamespace,
     why_none_can_be_made,
 )
@@ -27,6 +29,8 @@ from fixtures.control_plane.ports import LOOPBACK, free_ports
 from .test_operator_process import HEALTHY
 
 WAIT_SECONDS = 60.0
+
+ASKS_ITS_NAME = "import socket; print(socket.gethostname(), end='')"
 
 
 class Echo:
@@ -173,6 +177,17 @@ def test_two_servers_listen_on_one_port_and_each_is_reached_in_its_own_network(
     for server in servers:
         server.shutdown()
         server.server_close()
+
+
+def test_each_process_has_the_host_name_of_its_machine() -> None:
+    if why := why_none_can_be_made():
+        pytest.skip(f"this user may have no host name of his own: {why}")
+    ask = partial(subprocess.check_output, [sys.executable, "-c", ASKS_ITS_NAME], text=True)
+    machines = NamedMachine("operator-1"), NetworkNamespace("operator-2")
+    assert [machine.make(ask) for machine in machines] == ["operator-1", "operator-2"]
+    assert ask() == socket.gethostname()
+    for machine in machines:
+        machine.close()
 
 
 def test_a_caller_who_comes_when_the_network_is_closed_finds_nobody(

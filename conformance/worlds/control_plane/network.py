@@ -30,6 +30,7 @@ from fixtures.control_plane.ports import LOOPBACK
 Made = TypeVar("Made")
 CLONE_NEWNET: Final = 0x40000000
 """Of sched.h, for unshare and setns; Python has both since 3.12."""
+_CLONE_NEWUTS: Final = 0x04000000
 _SIOCSIFFLAGS: Final = 0x8914
 _UP_AND_RUNNING: Final = 0x1 | 0x40
 _INTERFACE_FLAGS: Final = "16sH22x"
@@ -74,20 +75,32 @@ class MachineNetwork:
         """It stays."""
 
 
+class NamedMachine(MachineNetwork):
+    """This machine's own, for a process that has a host name of its own.
+
+    OSError if this user may not give it one.
+    """
+
+    def __init__(self, hostname: str) -> None:
+        self._inside = _thread_in(partial(_name_machine, hostname))[0]
+
+    def make(self, build: Callable[[], Made]) -> Made:
+        return self._inside.submit(build).result()
+
+    def close(self) -> None:
+        self._inside.shutdown(cancel_futures=True)
+
+
 class NetworkNamespace:
     """One of its own. It lasts as long as anything is in it, and needs no cleaning up.
 
     OSError if this user may not have one.
     """
 
-    def __init__(self) -> None:
-        self._inside = ThreadPoolExecutor(1, thread_name_prefix="network")
+    def __init__(self, hostname: str = "") -> None:
+        """`hostname`: that of the processes that are started in it; by default this machine's."""
         self._shown: list[Forwarder] = []
-        try:
-            self.path: Path | None = self._inside.submit(_move_to_a_new_one).result()
-        except OSError:
-            self._inside.shutdown()
-            raise
+        self._inside, self.path = _thread_in(partial(_move_to_a_new_one, hostname))
 
     def make(self, build: Callable[[], Made]) -> Made:
         return self._inside.submit(build).result()
@@ -111,9 +124,9 @@ class NetworkNamespace:
 
 @cache
 def why_none_can_be_made() -> str:
-    """Why this user cannot have networks of his own, in words; empty if he can."""
+    """Why this user cannot have networks and host names of his own, in words; empty if he can."""
     try:
-        NetworkNamespace().close()
+        NetworkNamespace("any").close()
     except (OSError, AttributeError) as error:  # not permitted, or no Linux
         return str(error)
     return ""
@@ -125,8 +138,26 @@ def enter(network: Path) -> None:
         _call("setns", namespace.fileno(), CLONE_NEWNET)
 
 
-def _move_to_a_new_one() -> Path:
+def _thread_in(move: Callable[[], Made]) -> tuple[ThreadPoolExecutor, Made]:
+    """A thread that has moved, for what is to be there, and what `move` returned."""
+    inside = ThreadPoolExecutor(1, thread_name_prefix="network")
+    try:
+        return inside, inside.submit(move).result()
+    except OSError:
+        inside.shutdown()
+        raise
+
+
+def _name_machine(hostname: str) -> None:
+    """Give what this thread starts a host name of its own."""
+    _call("unshare", _CLONE_NEWUTS)
+    socket.sethostname(hostname)
+
+
+def _move_to_a_new_one(hostname: str) -> Path:
     """Move this thread to a new network whose loopback is up."""
+    if hostname:
+        _name_machine(hostname)
     _call("unshare", CLONE_NEWNET)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         up = struct.pack(_INTERFACE_FLAGS, b"lo", _UP_AND_RUNNING)

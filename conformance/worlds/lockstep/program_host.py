@@ -11,6 +11,7 @@ from typing import Any, Final
 from conformance.under_test import Launch, OwnWebhooks, Place, UnderTest
 from conformance.worlds.control_plane.network import (
     MachineNetwork,
+    NamedMachine,
     Network,
     NetworkNamespace,
     why_none_can_be_made,
@@ -82,7 +83,7 @@ class ProgramHost:
         process = self._processes[name] = ProgramProcess(
             name,
             partial(self._launch, name),
-            network=self._new_network(),
+            network=self._new_network(label_of(name)),
             pacing=self._pacing,
             loop=self._cluster.loop,
             api=self._cluster.api,
@@ -162,11 +163,14 @@ class ProgramHost:
         self._on_crash(name, error)
         self._cluster.processes.ended(name)
 
-    def _new_network(self) -> Network:
-        """That of one program: a port that it cannot choose is free in its own."""
-        if self._implementation.fixed_port is None or why_none_can_be_made():
+    def _new_network(self, hostname: str) -> Network:
+        """That of one program, which has a host name as in a pod; a port that it cannot choose is
+        free in its own."""
+        if why_none_can_be_made():
             return MachineNetwork()
-        return NetworkNamespace()
+        if self._implementation.fixed_port is None:
+            return NamedMachine(hostname)
+        return NetworkNamespace(hostname)
 
     def _launch(self, name: str) -> Launch:
         health_port, webhook_port = self._ports[name]
