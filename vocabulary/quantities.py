@@ -29,8 +29,13 @@ _SUFFIX: Final = {
     "Ei": Fraction(2**60),
 }
 _QUANTITY: Final = re.compile(
-    r"([+-]?)([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:([eE][+-]?[0-9]{1,2})|([numkMGTPE]|[KMGTPE]i)?)"
+    r"([+-]?)([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:([eE][+-]?[0-9]+)|([numkMGTPE]|[KMGTPE]i)?)"
 )
+_NOTHING: Final = re.compile(r"[+-]\.?|\.")
+"""Go reads numbers without a digit as zero."""
+_MAX_DIGITS: Final = 9
+_MAX_EXPONENT: Final = 1000
+"""Exact fractions with larger exponents would take seconds."""
 
 
 @lru_cache(maxsize=4096)
@@ -40,11 +45,14 @@ def parse_quantity(quantity: str | int | float) -> Fraction:
         return Fraction(quantity)
     text = str(quantity)
     match = _QUANTITY.fullmatch(text)
+    if match is None and _NOTHING.fullmatch(text):
+        return Fraction(0)
     if match is None:
         raise ValueError(f"{text!r} is not a resource quantity; use for example 2, 500m or 1Gi")
     value = Fraction(match[2].rstrip(".") if match[2].endswith(".") else match[2])
     if match[3]:
-        value *= Fraction(10) ** int(match[3][1:])
+        exponent = int(match[3][1:][:_MAX_DIGITS])
+        value *= Fraction(10) ** max(-_MAX_EXPONENT, min(exponent, _MAX_EXPONENT))
     else:
         value *= _SUFFIX[match[4] or ""]
     return -value if match[1] == "-" else value

@@ -96,7 +96,7 @@ LIMITS: Final[tuple[Limit, ...]] = (
         "A PUT of a Pod or a Job that leaves out what the server has filled in is refused with"
         " other words, or where a real server fills it in again.",
         "Controllers and kubectl send back what they have read.",
-        ("types-of-pods", "types-of-jobs", "types-of-apiservices"),
+        ("types-of-pods", "types-of-jobs"),
         steps=r"PUT .*",
     ),
     Limit(

@@ -48,7 +48,7 @@ def write(
     ("patch_type", "patch", "code"),
     [
         ("json-patch", [{"op": "test", "path": "/data/key", "value": "another"}], 422),
-        ("strategic-merge-patch", {"metadata": {"ownerReferences": [{"x": 1}]}}, 500),
+        ("strategic-merge-patch", {"$patch": "x"}, 500),
         ("merge-patch", [1], 400),
     ],
 )

@@ -36,7 +36,8 @@ def test_an_update_creates_a_lease(cluster: Cluster) -> None:
 
 
 def test_it_creates_an_event(cluster: Cluster, served: ServedCluster) -> None:
-    body = {"kind": "Event", "involvedObject": {"namespace": NAMESPACE}}
+    involved = {"namespace": NAMESPACE}
+    body = {"kind": "Event", "metadata": {"name": "e"}, "involvedObject": involved}
     code, made = ask(served, f"/api/v1/namespaces/{NAMESPACE}/events/e", "PUT", body)
     assert (code, made["metadata"]["name"]) == (201, "e")
     assert cluster.get(EVENT, "e") is not None

@@ -157,7 +157,8 @@ def test_there_is_nothing_to_delete_from_a_list_that_is_missing() -> None:
     ("field", "parent", "key"),
     [
         ("ports", "spec", "port"),
-        ("ports", "", "containerPort"),
+        ("ports", "containers", "containerPort"),
+        ("ports", "", None),
         ("volumeMounts", "", "mountPath"),
         ("ownerReferences", "metadata", "uid"),
         ("hostAliases", "spec", "ip"),

@@ -499,6 +499,11 @@ _PATCHES: Final = ("json-patch+json", "merge-patch+json", "strategic-merge-patch
 _SHOWN: Final = ["message", "reason"]
 
 
+def small_objects(name: str) -> dict[Kind, Manifest]:
+    """An object of that name of each kind, as small as its API allows."""
+    return {kind: make(name) for kind, (make, _) in _TYPES.items()}
+
+
 def _register(kind: Kind) -> None:
     make, cases = _TYPES[kind]
 
