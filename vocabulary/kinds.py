@@ -94,6 +94,7 @@ API_SERVICE: Final = Kind(
     "apiregistration.k8s.io", "v1", "APIService", "apiservices", namespaced=False
 )
 ENDPOINT_SLICE: Final = Kind("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices")
+POD_DISRUPTION_BUDGET: Final = Kind("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets")
 
 BUILT_IN_KINDS: Final[tuple[Kind, ...]] = (
     NAMESPACE,

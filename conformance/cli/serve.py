@@ -107,7 +107,9 @@ def serve(
         nodes=nodes,
         gpus=gpus,
         crds=[crd for each in references for crd in each.crds() if name_of(crd) not in replaced],
-        settings=Settings(endpoint_slices=True, reads_commands=True),
+        settings=Settings(
+            endpoint_slices=True, reads_commands=True, every_kind=True, tells_uncontrolled=True
+        ),
         controllers=chosen,
         began_us=began_us,
     )

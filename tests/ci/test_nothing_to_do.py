@@ -28,7 +28,7 @@ FOUND_NOTHING = {
 ALWAYS_FIND = {
     "cover": "a test covers it: tests/ci/test_cover.py",
     "facade": "the façade has names",
-    "protobuf-messages": "each of ROOTS has to be in the folder",
+    "protobuf-messages": "the folder has to hold the API's module",
     "size": "each of ROOMS has to have files",
 }
 

@@ -45,10 +45,12 @@ LIMITS: Final[tuple[Limit, ...]] = (
         ("blocking-needs-permission",),
     ),
     Limit(
-        "no-disruption-budgets",
-        "PodDisruptionBudgets are not served, so they never block an eviction.",
-        "Batch workloads are evicted, not protected; a rejected eviction is a fault to inject.",
-        ("eviction-budget",),
+        "protection-of-volumes",
+        "A PersistentVolume and a VolumeAttributesClass get no finalizer of their protection.",
+        "No controller of the simulation acts on them, so nothing would take it off again.",
+        ("every-kind-created",),
+        steps="create (PersistentVolume|VolumeAttributesClass)",
+        fields=r"body\.metadata\.finalizers",
     ),
     Limit(
         "definitions-at-once",

@@ -15,6 +15,7 @@ from fixtures.simulated.access.tokens import UnknownTokenError
 from fixtures.simulated.access.users import AUTHENTICATED, MASTERS, User
 from fixtures.simulated.admission_webhooks import AdmissionWebhooks
 from fixtures.simulated.builtin.webhook_configurations import (
+    MUTATING_CONFIGURATION,
     VALIDATING_CONFIGURATION,
     WebhookConfigurationStrategy,
 )
@@ -42,6 +43,7 @@ SETTINGS = Settings(
     node_monitor_period_us=1 * SECOND,
     node_eviction_interval_us=100 * MILLISECOND,
     endpoint_slices=True,
+    every_kind=True,
 )
 """The settings that `fixtures.control_plane.Settings` has for the real controllers."""
 
@@ -60,7 +62,8 @@ class SimulatedTarget:
     def __init__(self, crds: Iterable[Object], seed: int = 0) -> None:
         self._cluster = SimulatedCluster(seed, nodes=(), crds=crds, settings=SETTINGS)
         # As a served cluster; no script registers one whose calls matter.
-        self._cluster.api.serve_kind(WebhookConfigurationStrategy(VALIDATING_CONFIGURATION))
+        for kind in (MUTATING_CONFIGURATION, VALIDATING_CONFIGURATION):
+            self._cluster.api.serve_kind(WebhookConfigurationStrategy(kind))
         self._served = SimpleNamespace(
             api=self._cluster.api,
             loop=self._cluster.loop,

@@ -20,7 +20,8 @@ from vocabulary.clock import SECOND
 from vocabulary.kinds import NAMESPACE, POD
 from vocabulary.requests import Create, Delete
 
-CONTROLLERS = (*SimulatedCluster(1, settings=Settings(endpoint_slices=True)).controllers,)
+SETTINGS = Settings(endpoint_slices=True, every_kind=True, tells_uncontrolled=True)
+CONTROLLERS = (*SimulatedCluster(1, settings=SETTINGS).controllers,)
 
 
 def health(served: ServedCluster) -> tuple[int, str]:
@@ -50,7 +51,7 @@ def deployment(**spec: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def cluster() -> SimulatedCluster:
-    return SimulatedCluster(1, nodes=1, settings=Settings(endpoint_slices=True))
+    return SimulatedCluster(1, nodes=1, settings=SETTINGS)
 
 
 @pytest.fixture

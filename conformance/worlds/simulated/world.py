@@ -119,7 +119,14 @@ class SimulatedWorld(World):
         """The rules of the operators' roles and cluster roles."""
         self.cluster = SimulatedCluster(
             seed,
-            settings=Settings(endpoint_slices=any(map(_reads_slices, self._rights.values()))),
+            settings=Settings(
+                endpoint_slices=any(map(_reads_slices, self._rights.values())),
+                every_kind=any(
+                    _reads_further_kinds(self._rights[role])
+                    for role, known in implementations.items()
+                    if not isinstance(known, Implementation)
+                ),
+            ),
             namespaces=self.namespaces.values(),
             nodes=[NodeSpec(name, gpus=scenario.gpus) for name in self.nodes],
             crds=[crd for each in implementations.values() for crd in each.crds()],
@@ -514,6 +521,18 @@ def _reads_slices(rules: Rules) -> bool:
     """True if an operator's roles name EndpointSlices: only then are they written."""
     kind = ENDPOINT_SLICE
     return any(rules.name((kind.group, kind.plural, verb)) for verb in ("get", "list", "watch"))
+
+
+def _reads_further_kinds(rules: Rules) -> bool:
+    """True if a program's roles name a kind that suites do not use."""
+    # Most runs need none of these.
+    from fixtures.simulated.builtin.registry import further_kinds
+
+    return any(
+        rules.name((plain.kind.group, plain.kind.plural, verb))
+        for plain in further_kinds()
+        for verb in ("get", "list", "watch", "create")
+    )
 
 
 def _key(fault: Fault) -> bytes:

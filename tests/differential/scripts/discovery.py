@@ -10,9 +10,42 @@ from tests.differential.script import script
 
 AGGREGATED: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 RESOURCES: Final = (
-    ("", "v1", "configmaps pods services serviceaccounts namespaces nodes secrets events"),
-    ("apps", "v1", "deployments replicasets statefulsets controllerrevisions"),
-    ("batch", "v1", "jobs"),
+    (
+        "",
+        "v1",
+        "configmaps endpoints events namespaces nodes persistentvolumeclaims persistentvolumes "
+        "pods podtemplates replicationcontrollers secrets serviceaccounts services",
+    ),
+    ("apps", "v1", "daemonsets deployments replicasets statefulsets controllerrevisions"),
+    ("batch", "v1", "cronjobs jobs"),
+    ("autoscaling", "v1", "horizontalpodautoscalers"),
+    ("autoscaling", "v2", "horizontalpodautoscalers"),
+    ("certificates.k8s.io", "v1", "certificatesigningrequests"),
+    (
+        "networking.k8s.io",
+        "v1",
+        "ingresses ingressclasses ipaddresses networkpolicies servicecidrs",
+    ),
+    ("policy", "v1", "poddisruptionbudgets"),
+    (
+        "storage.k8s.io",
+        "v1",
+        "csidrivers csinodes csistoragecapacities storageclasses volumeattachments "
+        "volumeattributesclasses",
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "v1",
+        "mutatingadmissionpolicies mutatingadmissionpolicybindings validatingadmissionpolicies "
+        "validatingadmissionpolicybindings",
+    ),
+    (
+        "resource.k8s.io",
+        "v1",
+        "deviceclasses resourceclaims resourceclaimtemplates resourceslices",
+    ),
+    ("flowcontrol.apiserver.k8s.io", "v1", "flowschemas prioritylevelconfigurations"),
+    ("node.k8s.io", "v1", "runtimeclasses"),
     ("events.k8s.io", "v1", "events"),
     ("coordination.k8s.io", "v1", "leases"),
     ("scheduling.k8s.io", "v1", "priorityclasses"),
@@ -30,9 +63,14 @@ RESOURCES: Final = (
     ("tests.assay.dev", "v1", "widgets gadgets"),
     ("workload.codeflare.dev", "v1beta2", "appwrappers"),
 )
-"""Those that both sides serve; a real server has more."""
+"""Of each, the subresources below."""
 GROUPS: Final = tuple(dict.fromkeys(group for group, _, _ in RESOURCES if group))
-SUBRESOURCES: Final = frozenset({"status", "scale", "binding", "eviction", "finalize", "token"})
+SUBRESOURCES: Final = frozenset(
+    {"approval", "binding", "eviction", "finalize", "scale", "status", "token"}
+)
+"""Those that are served here, but for logs; a real server has more."""
+NOT_SERVED: Final = frozenset({"bindings", "componentstatuses"})
+"""Another way to a pod's `binding`, and a deprecated view of the components."""
 
 
 def _versions(document: Mapping[str, Any]) -> Iterator[tuple[str, str, list[dict[str, Any]]]]:
@@ -67,6 +105,26 @@ def aggregated_discovery(c: Dialogue) -> None:
             c.note(f"{plural} of {group}/{version}", shown)
             known = [part for part in parts if part["subresource"] in SUBRESOURCES]
             c.note(f"subresources of {plural} of {group}/{version}", known)
+
+
+@script("Every built-in resource of a stable version is served.", ["7.4"])
+def every_resource(c: Dialogue) -> None:
+    groups = c.consult("GET", "/apis").body["groups"]
+    of_others = [*_CUSTOM, *(each["name"] for each in groups if each["name"].endswith(".dev"))]
+    for group in groups:
+        for version in group["versions"]:
+            if group["name"] not in of_others:
+                c.note(version["groupVersion"], _plurals(c, f"/apis/{version['groupVersion']}"))
+    c.note("v1", _plurals(c, "/api/v1"))
+
+
+_CUSTOM: Final = ("kubeflow.org", "ray.io")
+"""Groups of custom resources that the simulation knows without a definition."""
+
+
+def _plurals(c: Dialogue, path: str) -> list[str]:
+    names = (each["name"] for each in c.consult("GET", path).body["resources"])
+    return sorted(name for name in names if "/" not in name and name not in NOT_SERVED)
 
 
 @script("Clients that prefer another form of discovery get that.", ["7.4"])

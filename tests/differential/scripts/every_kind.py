@@ -1,0 +1,180 @@
+"""The built-in kinds on which no controller of the simulation acts, and zeros in all others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from fixtures.simulated.builtin.registry import built_in_strategies, further_strategies
+from fixtures.simulated.builtin.webhook_configurations import (
+    VALIDATING_CONFIGURATION,
+    WebhookConfigurationStrategy,
+)
+from tests.differential.dialogue import Dialogue
+from tests.differential.exchange import TABLE
+from tests.differential.script import script
+from vocabulary.kinds import Kind
+from vocabulary.messages import entries_of, fields_of, tables
+
+_FOLDER: Final = Path(__file__).parents[1]
+_ZEROS: Final[Mapping[str, Any]] = {
+    "string": "",
+    "bool": False,
+    "int32": 0,
+    "int64": 0,
+    "intorstring": 0,
+}
+_KINDS: Final[Mapping[str, Kind]] = {
+    strategy.kind.kind: strategy.kind
+    for strategy in (
+        *built_in_strategies().values(),
+        *further_strategies(),
+        WebhookConfigurationStrategy(VALIDATING_CONFIGURATION),
+    )
+}
+_MERGE: Final = "application/merge-patch+json"
+
+
+def manifests(file: str) -> list[dict[str, Any]]:
+    return list(yaml.safe_load_all((_FOLDER / file).read_text()))
+
+
+def _path(c: Dialogue, obj: Mapping[str, Any], name: str = "", subresource: str = "") -> str:
+    kind = _KINDS[obj["kind"]]
+    group, _, version = obj["apiVersion"].rpartition("/")
+    of_version = Kind(group, version, kind.kind, kind.plural, kind.namespaced)
+    return of_version.path(c.namespace if kind.namespaced else "", name, subresource)
+
+
+def _create(
+    c: Dialogue, obj: Mapping[str, Any], label: str, *, query: str = "", **how: Any
+) -> None:
+    """Nothing is stored, so that no controller of the real cluster acts on it."""
+    c.raw("POST", f"{_path(c, obj)}?dryRun=All{query}", obj, label=f"{label} {obj['kind']}", **how)
+
+
+@script("An object of each built-in kind gets its defaults and an empty status.", ["4.16"])
+def every_kind_created(c: Dialogue) -> None:
+    for obj in manifests("uncontrolled.yaml"):
+        _create(c, obj, "create", headers=True)
+
+
+@script("Each built-in kind has its columns.", ["4.16"])
+def tables_of_every_kind(c: Dialogue) -> None:
+    for obj in manifests("uncontrolled.yaml"):
+        if obj["kind"] != "IPAddress":  # which has a cell more than columns
+            _create(c, obj, "table of", query="&includeObject=None", accept=TABLE)
+
+
+@script("A zero in a field that is no pointer is no value: it is defaulted.", ["4.16"])
+def zeros(c: Dialogue) -> None:
+    for obj in (*manifests("uncontrolled.yaml"), *manifests("zeros.yaml")):
+        message = tables().kinds[obj["apiVersion"], obj["kind"]]
+        _create(c, _with_zeros(obj, message, is_object=True), "zeros in", show=_parts(obj))
+
+
+def _parts(obj: Mapping[str, Any]) -> list[str]:
+    return [name for name in obj if name not in ("apiVersion", "kind", "metadata")]
+
+
+def _with_zeros(part: Any, message: str, *, is_object: bool = False) -> Any:
+    """The part with the zero of each optional field that has no value and is no pointer."""
+    found = dict(part)
+    for field in fields_of(message):
+        if field.name in ("apiVersion", "kind", "metadata") and is_object:
+            continue
+        if field.name in part:
+            found[field.name] = _zeros_within(part[field.name], field.type)
+        elif field.type in _ZEROS and field.omits_empty and not field.is_pointer:
+            found[field.name] = _ZEROS[field.type]
+    return found
+
+
+def _zeros_within(value: Any, type_: str) -> Any:
+    entries = entries_of(type_)
+    if entries and isinstance(value, list):
+        return [_zeros_within(each, entries) for each in value]
+    if entries and isinstance(value, dict):
+        return {name: _zeros_within(each, entries) for name, each in value.items()}
+    return _with_zeros(value, type_) if type_ in tables().messages else value
+
+
+@script("The generation counts changes of the spec, where a kind has one.", ["4.16"])
+def generations_of_every_kind(c: Dialogue) -> None:
+    changes: Mapping[str, Any] = {
+        "PodTemplate": {"template": {"spec": {"nodeName": "n9"}}},
+        "ReplicationController": {"spec": {"minReadySeconds": 3}},
+        "DaemonSet": {"spec": {"minReadySeconds": 3}},
+        "CronJob": {"spec": {"suspend": True}},
+        "HorizontalPodAutoscaler": {"spec": {"maxReplicas": 4}},
+        "Ingress": {"spec": {"ingressClassName": "b"}},
+        "NetworkPolicy": {"spec": {"policyTypes": ["Egress"]}},
+        "PodDisruptionBudget": {"spec": {"minAvailable": "50%"}},
+        "ResourceClaimTemplate": {"metadata": {"labels": {"a": "b"}}},
+    }
+    show = ["metadata.generation", "spec", "template"]
+    for obj in manifests("uncontrolled.yaml"):
+        kind, name = obj["kind"], obj["metadata"]["name"]
+        if kind not in changes:
+            continue
+        c.raw("POST", _path(c, obj), obj, label=f"create {kind}", show=show)
+        path = _path(c, obj, name)
+        for label, body in (
+            ("change", changes[kind]),
+            ("label", {"metadata": {"labels": {"x": "y"}}}),
+        ):
+            c.raw("PATCH", path, body, content_type=_MERGE, label=f"{label} {kind}", show=show)
+        c.raw("DELETE", path, label=f"delete {kind}", show=["kind", "status", "spec"])
+
+
+@script("An autoscaler is read and written in both versions.", ["4.16"])
+def versions_of_autoscalers(c: Dialogue) -> None:
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "a"}
+    kind = "HorizontalPodAutoscaler"
+    for name, version, spec in (
+        ("old", "v1", {"targetCPUUtilizationPercentage": 40}),
+        ("old-without", "v1", {"minReplicas": 2}),
+        ("new", "v2", {}),
+        ("behaves", "v2", {"behavior": {"scaleDown": {"selectPolicy": "Min"}}}),
+    ):
+        obj = {
+            "apiVersion": f"autoscaling/{version}",
+            "kind": kind,
+            "metadata": {"name": name},
+            "spec": {"maxReplicas": 3, "scaleTargetRef": target, **spec},
+        }
+        c.raw("POST", _path(c, obj), obj, label=f"create {name}", show=["apiVersion", "spec"])
+        for other in ("v1", "v2"):
+            path = _path(c, {**obj, "apiVersion": f"autoscaling/{other}"}, name)
+            show = ["apiVersion", "spec", "status.desiredReplicas"]
+            c.raw("GET", path, label=f"{name} in {other}", show=show)
+
+
+@script(
+    "A request for a certificate tells who made it, and is approved by a subresource.", ["4.16"]
+)
+def approvals(c: Dialogue) -> None:
+    (obj,) = (
+        each
+        for each in manifests("uncontrolled.yaml")
+        if each["kind"] == "CertificateSigningRequest"
+    )
+    obj["metadata"]["name"] = c.namespace
+    obj["spec"]["username"] = "somebody"
+    answer = c.raw("POST", _path(c, obj), obj, label="create", show=["spec", "status"])
+    path = _path(c, obj, c.namespace)
+    changed = {**answer.body, "spec": {**answer.body["spec"], "usages": ["server auth"]}}
+    c.raw("PUT", path, changed, label="change what is asked for", show=["spec.usages"])
+    condition = {"type": "Approved", "status": "True", "reason": "Test", "message": "by a test"}
+    approved = {**answer.body, "status": {"conditions": [condition]}}
+    c.raw(
+        "PUT",
+        _path(c, obj, c.namespace, "approval"),
+        approved,
+        label="approve",
+        show=["spec.username", "status.conditions.0.type", "status.conditions.0.reason"],
+    )
+    c.raw("DELETE", path, label="delete", show=["kind", "status"])
