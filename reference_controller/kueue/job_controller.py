@@ -253,10 +253,13 @@ class _Pass:
             if not self.integration.is_active(self.job):
                 yield from self._leave(workload)
             return
-        if self.integration.is_placed(self.job):
-            yield from self._restore(workload)
-            return
         pod_sets = self.integration.pod_sets(self.job)
+        if self.integration.is_placed(self.job):
+            if _names(workload.pod_sets) == _names(pod_sets):
+                yield from self._restore(workload)
+            else:  # somebody else's, which do not say how its templates were
+                yield from self._leave(workload)
+            return
         priority = yield from priority_of(self.job, pod_sets)
         wanted = new_workload(self.integration, self.job, pod_sets, priority)["spec"]
         version = meta(workload.object)["resourceVersion"]
@@ -293,8 +296,12 @@ class _Pass:
         return workload
 
     def _start(self, workload: Workload) -> Generator[Request, Any, None]:
+        """Let a job run under its admission."""
+        assigned = workload.admission.get("podSetAssignments") or ()
+        if _names(assigned) != _names(workload.pod_sets):
+            return  # somebody else's, which are not for its pods
         infos = []
-        for each in workload.admission["podSetAssignments"]:
+        for each in assigned:
             labels = {OF_WORKLOAD: workload.key.name, POD_SET: each["name"]}
             selector: dict[str, str] = {}
             tolerations: list[Object] = []
@@ -327,6 +334,10 @@ class _Pass:
     ) -> Generator[Request, Any, None]:
         is_unseen = yield from leave(workload, self.office, is_orphaned=is_orphaned)
         self.looks_again |= is_unseen
+
+
+def _names(pod_sets: Sequence[Object]) -> list[str]:
+    return [each["name"] for each in pod_sets]
 
 
 def _drop(error: ApiError) -> None:

@@ -69,7 +69,7 @@ class Workload:
 
     @property
     def pod_sets(self) -> tuple[Object, ...]:
-        return tuple(self.object["spec"]["podSets"])
+        return tuple(get_path(self.object, "spec.podSets") or ())
 
     @cached_property
     def needed(self) -> Mapping[str, int]:

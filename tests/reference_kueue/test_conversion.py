@@ -84,7 +84,8 @@ def unknown(obj: Any, schema: Object, path: str = "") -> list[str]:
     """The fields of an object that a schema does not have."""
     if isinstance(obj, list):
         return [each for item in obj for each in unknown(item, schema["items"], path)]
-    if not isinstance(obj, Mapping) or "properties" not in schema or path == ".metadata":
+    is_open = "properties" not in schema or "x-kubernetes-preserve-unknown-fields" in schema
+    if not isinstance(obj, Mapping) or is_open or path == ".metadata":
         return []
     return [
         each

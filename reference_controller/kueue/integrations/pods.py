@@ -109,7 +109,7 @@ class SinglePod:
         self, job: Object, pod_sets: Sequence[Object], infos: Sequence[PodSetInfo]
     ) -> Sequence[Request]:
         del pod_sets
-        return [_opening(job, infos[0])] if _is_gated(job) else ()
+        return [_opening(job, info) for info in infos[:1]] if _is_gated(job) else ()
 
     def is_placed(self, job: Object) -> bool:
         return is_placed(job)

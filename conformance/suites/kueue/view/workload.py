@@ -206,20 +206,21 @@ class WorkloadRun(ObjectRun):
         state = self.at(n) or self.snapshots[0]
         done = get_path(state.object, "status.reclaimablePods") or ()
         needless = tuple((each["name"], int(each["count"])) for each in done)
-        found = self._parts.get(needless)
+        version = int(meta(state.object).get("generation", 0)), needless
+        found = self._parts.get(version)
         if found is None:
             ranges = self._standing(LIMIT_RANGE, self.track.namespace)
             limits = [item for each in ranges for item in get_path(each.first, "spec.limits") or ()]
-            found = self._parts[needless] = tuple(
+            found = self._parts[version] = tuple(
                 Part(asked_by(pod, count, limits, self._runtime_classes), pod)
-                for each in self.snapshots[0].pod_sets
+                for each in state.pod_sets
                 for pod in [each["template"].get("spec") or {}]
                 for count in [int(each.get("count", 1)) - dict(needless).get(each["name"], 0)]
             )
         return found
 
     @cached_property
-    def _parts(self) -> dict[tuple[tuple[str, int], ...], tuple[Part, ...]]:
+    def _parts(self) -> dict[tuple[int, tuple[tuple[str, int], ...]], tuple[Part, ...]]:
         return {}
 
     def asks(self, n: int) -> Usage:
