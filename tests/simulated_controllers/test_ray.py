@@ -141,6 +141,12 @@ def test_the_definitions_ask_for_what_the_controllers_read(lab: Lab, kind: str) 
     assert refusal.value.code == 422
 
 
+def test_a_job_says_that_a_pod_submits_to_it_unless_a_client_does(lab: Lab) -> None:
+    """Kueue counts that pod only if the job says so, and KubeRay's definition has the default."""
+    lab.create(ray_job("run forever"))
+    assert lab.get(RAY_JOB, "r")["spec"]["submissionMode"] == "K8sJobMode"
+
+
 @pytest.mark.parametrize(
     "obj",
     [
