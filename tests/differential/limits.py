@@ -111,15 +111,13 @@ LIMITS: Final[tuple[Limit, ...]] = (
     ),
     Limit(
         "paths-of-entries",
-        "Some entries of lists are named otherwise where an apply patch is refused, and those of"
-        " EndpointSlices' ports merge as those of containers do.",
+        "Some entries of lists are named otherwise where an apply patch is refused.",
         "Whether a list is a set, a map or atomic follows from its name here, not from its type.",
         (
             "types-of-configmaps",
             "types-of-jobs",
             "types-of-limitranges",
             "types-of-roles",
-            "types-of-endpointslices",
             "types-of-customresourcedefinitions",
         ),
         steps=r"(apply|strategic-merge-patch) .*",
