@@ -47,10 +47,11 @@ class Additions(NamedTuple):
             for item in get_path(each, "spec.limits") or ()
             if item["type"] == "Container"
         ]
-        spec = dict(template.get("spec") or {})
-        class_name = spec.get("runtimeClassName")
+        pod = template.get("spec") or {}
+        class_name = pod.get("runtimeClassName")
         if not items and not class_name:
             return template
+        spec = dict(pod)
         for field in ("initContainers", "containers"):
             spec[field] = [_with_defaults(each, items) for each in spec.get(field) or ()]
         if class_name and not spec.get("overhead"):

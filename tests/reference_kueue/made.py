@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
+from reference_controller.kueue.names import (
+    CLUSTER_QUEUE,
+    LOCAL_QUEUE,
+    PRIORITY_CLASS,
+    RESOURCE_FLAVOR,
+    WORKLOAD,
+)
 from reference_controller.kueue.quota import ClusterQueue
 from reference_controller.kueue.rules import Rules
 from reference_controller.kueue.workload import Workload
 from vocabulary.clock import SECOND, to_rfc3339
+from vocabulary.kinds import Kind
 from vocabulary.objects import Object
+
+PREFIX: Final = "run-"
+"""Begins the names of cluster-scoped objects of a run."""
 
 
 def cluster_queue(name: str, cohort: str = "", cpu: int = 4, **spec: Any) -> ClusterQueue:
@@ -70,6 +81,98 @@ def workload(
             "status": {**status, "conditions": entries},
         }
     )
+
+
+def with_all_fields(number: int) -> dict[Kind, Object]:
+    """A queue, a flavor, a class and a Workload, by kind, with each field that is read of them."""
+    queue_name, flavor, class_ = (f"{PREFIX}{letter}{number}" for letter in "qfp")
+    quota = {"name": "cpu", "nominalQuota": "2", "borrowingLimit": "1", "lendingLimit": "1"}
+    taint = {"key": "spot", "value": "true", "effect": "NoSchedule"}
+    label = "kubernetes.io/metadata.name"
+    return {
+        RESOURCE_FLAVOR: _named(
+            RESOURCE_FLAVOR,
+            flavor,
+            spec={
+                "nodeLabels": {},
+                "nodeTaints": [taint],
+                "tolerations": [{**taint, "operator": "Equal"}],
+            },
+        ),
+        PRIORITY_CLASS: _named(PRIORITY_CLASS, class_, value=3, description="text"),
+        CLUSTER_QUEUE: _named(
+            CLUSTER_QUEUE,
+            queue_name,
+            spec={
+                "cohort": f"{PREFIX}c{number}",
+                "queueingStrategy": "BestEffortFIFO",
+                "namespaceSelector": {
+                    "matchLabels": {label: "default"},
+                    "matchExpressions": [{"key": label, "operator": "In", "values": ["default"]}],
+                },
+                "flavorFungibility": {
+                    "whenCanBorrow": "Borrow",
+                    "whenCanPreempt": "TryNextFlavor",
+                },
+                "preemption": {
+                    "reclaimWithinCohort": "Any",
+                    "withinClusterQueue": "LowerPriority",
+                    "borrowWithinCohort": {"policy": "LowerPriority", "maxPriorityThreshold": 5},
+                },
+                "stopPolicy": "None",
+                "resourceGroups": [
+                    {
+                        "coveredResources": ["cpu"],
+                        "flavors": [{"name": flavor, "resources": [quota]}],
+                    }
+                ],
+            },
+        ),
+        LOCAL_QUEUE: _named(
+            LOCAL_QUEUE, f"q{number}", spec={"clusterQueue": queue_name, "stopPolicy": "None"}
+        ),
+        WORKLOAD: _named(
+            WORKLOAD,
+            f"w{number}",
+            spec={
+                "queueName": f"q{number}",
+                "priority": 1,
+                "priorityClassName": class_,
+                "priorityClassSource": "kueue.x-k8s.io/workloadpriorityclass",
+                "active": True,
+                "podSets": [{"name": "main", "count": 1, "template": _template()}],
+            },
+        ),
+    }
+
+
+def _named(kind: Kind, name: str, **rest: Any) -> Object:
+    head = {"apiVersion": kind.api_version, "kind": kind.kind}
+    return {**head, "metadata": {"name": name}, **rest}
+
+
+def _template() -> Object:
+    """A pod template with all that is read of one."""
+    resources = {"requests": {"cpu": "1"}, "limits": {"cpu": "1"}}
+    container = {"name": "main", "image": "i", "resources": resources}
+    needed = {"key": "zone", "operator": "NotIn", "values": ["a"]}
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [needed]}]}
+    return {
+        "metadata": {"labels": {"app": "a"}},
+        "spec": {
+            "restartPolicy": "Never",
+            "containers": [container],
+            "initContainers": [{**container, "name": "init"}],
+            "nodeSelector": {"zone": "b"},
+            "overhead": {"cpu": "1m"},
+            "tolerations": [
+                {"key": "other", "operator": "Equal", "value": "true"},
+                {"key": "spot", "operator": "Equal", "value": "true", "effect": "NoSchedule"},
+                {"key": "spot", "operator": "Exists", "effect": ""},
+            ],
+            "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}},
+        },
+    }
 
 
 def _both(kind: str, older: Object, newer: Object) -> tuple[Object, Object]:

@@ -71,6 +71,11 @@ def fields(schema: Mapping[str, Any]) -> Iterator[Field]:
             yield from _below(Field((name,), part))
 
 
+def is_refused(schema: Mapping[str, Any]) -> bool:
+    """True for a field of a feature that is left out."""
+    return any(each["rule"] == "false" for each in schema.get("x-kubernetes-validations") or ())
+
+
 def _below(field: Field) -> Iterator[Field]:
     yield field
     for name, part in (field.schema.get("properties") or {}).items():

@@ -38,12 +38,9 @@ from conformance.world import World
 from reference_controller.kueue import names
 from reference_controller.kueue.config import FRAMEWORKS, KueueConfig
 from reference_controller.kueue.names import (
-    CLUSTER_QUEUE,
     IN_USE,
     KINDS,
     LOCAL_QUEUE,
-    PRIORITY_CLASS,
-    RESOURCE_FLAVOR,
     VERSION,
     WORKLOAD,
 )
@@ -57,6 +54,7 @@ from vocabulary.kinds import DEPLOYMENT, JOB, STATEFUL_SET, Kind, kind_of
 from vocabulary.objects import Object, annotations_of, finalizers_of, get_path, name_of, with_path
 from vocabulary.requests import Create, Update
 
+from .made import PREFIX, with_all_fields
 from .odd_fields import ABSENT, Case, Field, cases, odd_values, path_of, put
 
 claims.load()
@@ -73,7 +71,6 @@ SCHEMAS: Final = {
     for version in crd["spec"]["versions"]
     if version["name"] == VERSION
 }
-PREFIX: Final = "run-"
 WORDS: Final = tuple(
     value
     for of in (names.Condition, names.Reason)
@@ -89,95 +86,6 @@ MARKS: Final = tuple(
 HOLD: Final = "example.com/hold"
 
 
-def of_case(number: int) -> dict[Kind, Object]:
-    """The objects of one case, with each field that an administrator may write."""
-    queue_name, flavor, class_ = (f"{PREFIX}{letter}{number}" for letter in "qfp")
-    quota = {"name": "cpu", "nominalQuota": "2", "borrowingLimit": "1", "lendingLimit": "1"}
-    taint = {"key": "spot", "value": "true", "effect": "NoSchedule"}
-    label = "kubernetes.io/metadata.name"
-    return {
-        RESOURCE_FLAVOR: _made(
-            RESOURCE_FLAVOR,
-            flavor,
-            spec={
-                "nodeLabels": {},
-                "nodeTaints": [taint],
-                "tolerations": [{**taint, "operator": "Equal"}],
-            },
-        ),
-        PRIORITY_CLASS: _made(PRIORITY_CLASS, class_, value=3, description="text"),
-        CLUSTER_QUEUE: _made(
-            CLUSTER_QUEUE,
-            queue_name,
-            spec={
-                "cohort": f"{PREFIX}c{number}",
-                "queueingStrategy": "BestEffortFIFO",
-                "namespaceSelector": {
-                    "matchLabels": {label: "default"},
-                    "matchExpressions": [{"key": label, "operator": "In", "values": ["default"]}],
-                },
-                "flavorFungibility": {
-                    "whenCanBorrow": "Borrow",
-                    "whenCanPreempt": "TryNextFlavor",
-                },
-                "preemption": {
-                    "reclaimWithinCohort": "Any",
-                    "withinClusterQueue": "LowerPriority",
-                    "borrowWithinCohort": {"policy": "LowerPriority", "maxPriorityThreshold": 5},
-                },
-                "stopPolicy": "None",
-                "resourceGroups": [
-                    {
-                        "coveredResources": ["cpu"],
-                        "flavors": [{"name": flavor, "resources": [quota]}],
-                    }
-                ],
-            },
-        ),
-        LOCAL_QUEUE: _made(
-            LOCAL_QUEUE, f"q{number}", spec={"clusterQueue": queue_name, "stopPolicy": "None"}
-        ),
-        WORKLOAD: _made(
-            WORKLOAD,
-            f"w{number}",
-            spec={
-                "queueName": f"q{number}",
-                "priority": 1,
-                "priorityClassName": class_,
-                "priorityClassSource": "kueue.x-k8s.io/workloadpriorityclass",
-                "active": True,
-                "podSets": [{"name": "main", "count": 1, "template": _template()}],
-            },
-        ),
-    }
-
-
-def _made(kind: Kind, name: str, **rest: Any) -> Object:
-    head = {"apiVersion": kind.api_version, "kind": kind.kind}
-    return {**head, "metadata": {"name": name}, **rest}
-
-
-def _template() -> Object:
-    """A pod template with all that is read of one."""
-    resources = {"requests": {"cpu": "1"}, "limits": {"cpu": "1"}}
-    container = {"name": "main", "image": "i", "resources": resources}
-    needed = {"key": "zone", "operator": "NotIn", "values": ["a"]}
-    terms = {"nodeSelectorTerms": [{"matchExpressions": [needed]}]}
-    return {
-        "metadata": {"labels": {"app": "a"}},
-        "spec": {
-            "restartPolicy": "Never",
-            "containers": [container],
-            "initContainers": [{**container, "name": "init"}],
-            "nodeSelector": {"zone": "b"},
-            "overhead": {"cpu": "1m"},
-            "priorityClassName": "",
-            "tolerations": [{"key": "spot", "operator": "Exists", "effect": ""}],
-            "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}},
-        },
-    }
-
-
 class Moment(NamedTuple):
     """When an odd value is written."""
 
@@ -191,7 +99,7 @@ class Moment(NamedTuple):
 
 
 def _standing(kind: Kind) -> Callable[[World, int], Object]:
-    return lambda world, number: world.get(kind, name_of(of_case(number)[kind])) or {}
+    return lambda world, number: world.get(kind, name_of(with_all_fields(number)[kind])) or {}
 
 
 def _workload_of(job_name: str) -> Callable[[World, int], Object]:
@@ -223,7 +131,7 @@ class Batch:
     def begin(self, world: World) -> None:
         """One job of each case is admitted, and one waits."""
         for number, case in enumerate(self.cases):
-            for kind, obj in of_case(number).items():
+            for kind, obj in with_all_fields(number).items():
                 is_odd = self.moment is None and kind == self.kind
                 if is_odd and self._tried(case, _creation(world, kind, put(obj, case)), world):
                     continue
@@ -340,7 +248,7 @@ def stored() -> Mapping[tuple[Kind, str], Object]:
 def test_an_odd_value_is_refused_with_its_field_or_lived_with(
     kind: Kind, moment: Moment | None
 ) -> None:
-    standing = of_case(0)[kind] if moment is None else stored()[kind, moment.name]
+    standing = with_all_fields(0)[kind] if moment is None else stored()[kind, moment.name]
     drawn = cases(SCHEMAS[kind.kind], standing, COUNT, f"{kind} {moment}", WORDS)
     written = [each for each in drawn if each.field.path[0] != "status"]
     told = [each for each in drawn if each.field.path[0] == "status"]

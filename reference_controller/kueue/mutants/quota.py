@@ -22,6 +22,13 @@ def the_last_unit_is_kept(self: Rules, asked: int, available: int) -> bool:
     return asked < available
 
 
+@MUTANTS.mutant(
+    Rules.fits, "It takes what a queue holds beyond its quota for quota that is left.", "KQ-047"
+)
+def overdrawn_quota_is_left(self: Rules, asked: int, available: int) -> bool:
+    return asked <= abs(available)
+
+
 @MUTANTS.mutant(Rules.suffices, "It gives several resources where one of them fits.", "KQ-047")
 def one_resource_is_enough(self: Rules, lacking: int, asked: int) -> bool:
     return lacking < asked or not lacking

@@ -11,7 +11,7 @@ from chaos.fault import Fault
 from chaos.faults import ApiErrors, DelayWatch, KillPod, LabelNode, LoseReply
 from conformance.handle import Condition
 from conformance.scenario_type import scenario
-from conformance.suites.kueue.api import CLUSTER_QUEUE
+from conformance.suites.kueue.api import CLUSTER_QUEUE, RESOURCE_FLAVOR
 from conformance.suites.kueue.handle import QueuedJob, QueuedJobSet, flavor, job, job_set, queue
 from conformance.suites.kueue.scenarios.requeuing import NEVER_READY, requeues
 from conformance.world import World
@@ -92,6 +92,54 @@ def quota_is_raised(world: World) -> None:
     groups = [_group(world, "default", {"cpu": "2"})]
     world.patch(CLUSTER_QUEUE, name, {"spec": {"resourceGroups": groups}})
     world.until(its.is_finished())
+
+
+@scenario(
+    arms=["KQ-047"],
+    kills="overdrawn-quota-is-left",
+    cases={"nominal": "nominalQuota", "borrowing": "borrowingLimit"},
+)
+def quota_is_lowered(world: World, by: str) -> None:
+    """Jobs that hold more than their queue may have any more run on, and others wait until it has
+    room again, though its cohort has."""
+    before = {"nominalQuota": "1", "borrowingLimit": "2"}
+    if by == "nominalQuota":
+        before = {"nominalQuota": "3", "borrowingLimit": "0"}
+    name = queue(world, quota={"cpu": before["nominalQuota"]}, limits=before, cohort="all")
+    queue(world, "other", quota={"cpu": "6"}, cohort="all")
+    jobs = [QueuedJob.of(world, f"j{n}", f"run {n + 1}m") for n in range(3)]
+    for its in jobs:
+        world.until(its.is_ready())
+    after = {**before, by: "1" if by == "nominalQuota" else "0"}
+    group = _group(world, "default", {"cpu": "1"})
+    (resource,) = group["flavors"][0]["resources"]
+    resource.update(after)
+    world.patch(CLUSTER_QUEUE, name, {"spec": {"resourceGroups": [group]}})
+    world.wait(2 * SECOND)
+    last = QueuedJob.of(world, "last", RUNS)
+    world.until(jobs[-1].is_finished())
+    world.until(last.is_finished())
+
+
+@scenario(arms=["KQ-105"], kills="changed-queues-are-missed")
+def flavor_is_swapped(world: World) -> None:
+    """A Job whose flavor its queue has no longer runs on, and the one behind it is admitted to the
+    new flavor at once; then the old one can be deleted."""
+    name = queue(world, flavors=("old",))
+    first = QueuedJob.of(world, "first", LONG)
+    world.until(first.is_ready())
+    second = QueuedJob.of(world, "second", RUNS)
+    world.until(second.waits())
+    world.wait(5 * SECOND)
+    groups = [_group(world, "new", {"cpu": "1"})]
+    world.patch(CLUSTER_QUEUE, name, {"spec": {"resourceGroups": groups}})
+    world.until(second.is_finished())
+    world.delete(RESOURCE_FLAVOR, flavor(world, "old"))
+    first.activate(False)
+    world.until(first.has_released())
+    first.activate(True)
+    world.until(first.is_ready())
+    first.delete()
 
 
 def _group(world: World, of: str, amounts: Mapping[str, str]) -> dict[str, Any]:
