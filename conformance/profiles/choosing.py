@@ -41,7 +41,7 @@ def under_test(name: str, role: str) -> UnderTest:
 def simulated(name: str, role: str) -> Implementation | Profiled:
     """The same for the simulated cluster: a program runs there in virtual time, if it was built
     for that. Raises ProgramMissingError if it was not, and YamlError if the simulated API server
-    does not make the reviews that its webhooks ask for."""
+    refuses its definitions, or does not make the reviews that its webhooks ask for."""
     profiled = profiled_or_none(name)
     if profiled is None:
         return implementation(name, role)
@@ -53,6 +53,7 @@ def simulated(name: str, role: str) -> Implementation | Profiled:
     _require_role(profiled, name, role)
     found = replace(profiled, in_virtual_time=True)
     found.program  # noqa: B018  # its error says how to build it
+    found.require_valid_definitions()
     found.require_simulated_reviews()
     found.require_own_folder()
     return found

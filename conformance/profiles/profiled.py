@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -32,16 +32,24 @@ from conformance.under_test import (
     registered_as,
 )
 from conformance.worlds.mounted_certificate import foreign_files
+from fixtures.simulated.api_server import ApiServer
+from fixtures.simulated.loop import Loop
 from fixtures.simulated.patches.merge_patch import apply_merge_patch
+from fixtures.simulated.recorder import Recorder
+from fixtures.simulated.store import Store
 from reference_controller.runtime.admission_review import Webhooks
 from vocabulary.clock import Micros
 from vocabulary.durations import parse_duration
+from vocabulary.errors import ApiError
 from vocabulary.history import OperatorFacts
+from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION
 from vocabulary.objects import Object, get_path, name_of
+from vocabulary.requests import Create
 from vocabulary.safe_yaml import YamlError
 from vocabulary.typed_yaml import field_error
 
 ROLES: Final = ("ClusterRole", "Role")
+_DEFINITIONS: Final = ("CustomResourceDefinition",)
 _REVIEWED: Final = frozenset({"CREATE", "UPDATE", "DELETE", "*"})
 """The operations that the simulated API server has reviewed."""
 _NOT_REVIEWED_BY: Final = ("matchConditions",)
@@ -172,9 +180,26 @@ class Profiled:
 
     def crds(self) -> tuple[Object, ...]:
         by_name: dict[str, Object] = {}
-        for each in self._manifests(self.profile.manifests.crds, ("CustomResourceDefinition",)):
+        for each in self._manifests(self.profile.manifests.crds, _DEFINITIONS):
             by_name[name_of(each)] = apply_merge_patch(by_name.get(name_of(each), {}), each)
         return tuple(by_name.values())
+
+    def require_valid_definitions(self) -> None:
+        """Raise YamlError, with the file, if the simulated API server refuses a definition."""
+        loop, store = Loop(0), Store()
+        server = ApiServer(loop, store, Recorder(loop))
+        files: dict[str, Path] = {}
+        for file, each in self._placed(self.profile.manifests.crds, _DEFINITIONS):
+            files[name_of(each)] = file
+        for definition in self.crds():
+            name = name_of(definition)
+            try:
+                server.handle(Create(CUSTOM_RESOURCE_DEFINITION, definition, "", name), "user")
+            except ApiError as error:
+                raise YamlError(
+                    f"{files[name]}: {error.message}; correct the definition, or if it is a "
+                    "template, name what it renders to"
+                ) from error
 
     def rbac(self) -> tuple[Object, ...]:
         told = self.profile.manifests
@@ -316,13 +341,21 @@ class Profiled:
         )
 
     def _manifests(self, patterns: tuple[str, ...], kinds: tuple[str, ...]) -> tuple[Object, ...]:
+        return tuple(document for _, document in self._placed(patterns, kinds))
+
+    def _placed(
+        self, patterns: tuple[str, ...], kinds: tuple[str, ...]
+    ) -> Iterator[tuple[Path, Object]]:
+        """The manifests of these kinds, each with its file."""
         from conformance.profiles.program import manifests_of
 
         files = manifests_of(
             self.profile, self.path, patterns, in_virtual_time=self.in_virtual_time
         )
-        documents = [d for file, text in files for d in _documents(file, text)]
-        return tuple(d for d in documents if d.get("kind") in kinds)
+        for file, text in files:
+            for document in _documents(file, text):
+                if document.get("kind") in kinds:
+                    yield file, document
 
 
 def _documents(file: Path, text: str) -> list[Object]:

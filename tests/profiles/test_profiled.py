@@ -160,6 +160,42 @@ def test_reviews_that_the_simulated_api_server_does_not_make_are_refused(
         own.require_simulated_reviews()
 
 
+DEFINITION = """
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.example.org, labels: {app: 'LABEL'}}
+spec:
+  group: example.org
+  scope: Namespaced
+  names: {kind: Thing, plural: things}
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema: {openAPIV3Schema: {type: object}}
+      additionalPrinterColumns: [{name: Type, type: string, jsonPath: 'PATH'}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("label", "path", "told"),
+    [
+        ("{{ .Chart.Name }}", ".status", r"metadata\.labels: Invalid value"),
+        ("a", "status", r"additionalPrinterColumns\[0\]\.JSONPath: .* starting with \."),
+    ],
+)
+def test_definitions_that_the_simulated_api_server_refuses_are_named_with_their_file(
+    own: Profiled, tmp_path: Path, label: str, path: str, told: str
+) -> None:
+    file = tmp_path / "crd.yaml"
+    right = DEFINITION.replace("LABEL", "a").replace("PATH", ".status.conditions[-1:].type")
+    file.write_text(right, encoding="utf-8")
+    own.require_valid_definitions()
+    file.write_text(DEFINITION.replace("LABEL", label).replace("PATH", path), encoding="utf-8")
+    with pytest.raises(YamlError, match=rf"crd\.yaml: .*{told}.*; correct the definition"):
+        own.require_valid_definitions()
+
+
 def test_an_operator_that_makes_its_certificate_hears_what_its_configurations_are_called(
     tmp_path: Path,
 ) -> None:

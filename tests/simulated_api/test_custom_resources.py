@@ -259,7 +259,19 @@ class TestJsonPath:
     @pytest.mark.parametrize(
         ("path", "found"),
         [
-            (".a['b.c']", [1]),
+            (".a['b.c']", []),
+            (r".a['b\.c']", [1]),
+            (".a.list[-1:].n", [2]),
+            (".a.list[0:2:2].n", [1]),
+            (".a.list[1,0].n", [2, 1]),
+            (".conditions['type','status']", []),
+            (".conditions[0]['type','status']", ["Ready", "True"]),
+            ("..n", [1, 2]),
+            (".a.list[?(@.n>1)].n", [2]),
+            (".a.list[?(@.n<=1)].n", [1]),
+            (".conditions[?(@.other)]", []),
+            (".a.list[7].n", []),
+            ('.a.list[?(@.n=="1")].n', []),
             (r".a.b\.c", [1]),
             (".a.list[0].n", [1]),
             (".a.list[-1].n", [2]),
@@ -273,9 +285,20 @@ class TestJsonPath:
     def test_a_path_finds_what_it_names(self, path: str, found: list[Any]) -> None:
         assert parse_json_path(path)(self.document) == found
 
-    def test_a_malformed_path_is_refused(self) -> None:
-        with pytest.raises(ValueError, match="column"):
-            parse_json_path(".a[")
+    @pytest.mark.parametrize(
+        ("path", "column"),
+        [
+            (".a[", 3),
+            (".a[b]", 4),
+            (".a[?(@.n)", 3),
+            (".a[?(@.n=x)]", 9),
+            (".a[0,x]", 6),
+            (".a b", 3),
+        ],
+    )
+    def test_a_malformed_path_is_refused(self, path: str, column: int) -> None:
+        with pytest.raises(ValueError, match=f"at column {column};"):
+            parse_json_path(path)
 
 
 _values = st.recursive(

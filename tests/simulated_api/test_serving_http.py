@@ -123,7 +123,9 @@ class TestHttp:
             urllib.request.urlopen(request, timeout=10)
         assert (refusal.value.code, refusal.value.headers["Retry-After"]) == (504, "1")
 
-    def test_an_object_that_is_read_alone_tells_its_managers(self, served: ServedCluster) -> None:
+    def test_objects_tell_their_managers_alone_in_lists_and_in_watches(
+        self, served: ServedCluster
+    ) -> None:
         path = "/api/v1/namespaces/default/configmaps"
         ask(served, f"{path}?fieldManager=one", "POST", config_map("a"))
         _, read = ask(served, f"{path}/a")
@@ -133,7 +135,17 @@ class TestHttp:
         _, written = ask(served, f"{path}/a", "PUT", read)
         assert written["metadata"]["resourceVersion"] == read["metadata"]["resourceVersion"]
         _, listed = ask(served, path)
-        assert all("managedFields" not in item["metadata"] for item in listed["items"])
+        assert [item["metadata"]["managedFields"] for item in listed["items"]] == [[entry]]
+        metadata_alone = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+        _, listed = ask(served, path, accept=metadata_alone)
+        assert [item["metadata"]["managedFields"] for item in listed["items"]] == [[entry]]
+        request = urllib.request.Request(
+            f"{served.url}{path}?watch=true&timeoutSeconds=1",
+            headers={"Authorization": f"Bearer {TOKEN}"},
+        )
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            (event,) = map(json.loads, answer)
+        assert event["object"]["metadata"]["managedFields"] == [entry]
 
     def test_a_table_shows_what_kubectl_would_print(
         self, cluster: Cluster, served: ServedCluster

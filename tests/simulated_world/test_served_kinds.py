@@ -10,14 +10,14 @@ import pytest
 from chaos.faults.create_object import CreateObject
 from chaos.faults.delete_object import DeleteObject
 from conformance.handle import Handle
-from conformance.implementation import implementation
+from conformance.implementation import Implementation, implementation
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.scenarios import SCENARIOS
 from conformance.suites.kueue.handle import QueuedJobSet, QueuedPod, queue
 from conformance.world import World
 from conformance.worlds.simulated.world import SimulatedWorld
 from vocabulary.errors import ApiError
-from vocabulary.history import Write
+from vocabulary.history import Mark, Write
 from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION, Kind
 from vocabulary.objects import Object, meta, name_of
 from vocabulary.requests import Create, Get
@@ -135,3 +135,39 @@ def test_an_operator_runs_though_a_kind_of_its_is_not_served_and_finds_it_once_i
     late = QueuedJobSet.of(world, "b", "run 1m")
     world.until(late.is_admitted())
     world.close()
+
+
+PYTORCH_JOBS: Object = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "pytorchjobs.kubeflow.org"},
+    "spec": {
+        **definition("Namespaced", "v1")["spec"],
+        "group": "kubeflow.org",
+        "names": {"kind": "PyTorchJob", "plural": "pytorchjobs"},
+    },
+}
+
+
+def test_a_kind_that_an_operator_under_test_brings_has_no_controller_of_the_simulation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    own = Implementation.crds
+    monkeypatch.setattr(Implementation, "crds", lambda self: (*own(self), PYTORCH_JOBS))
+    role = {"jobset": implementation("reference", "jobset")}
+    scenario = SCENARIOS["jobset/success/success-before-a-restart"]
+    world = SimulatedWorld(scenario, role, DEFAULT_SEED, None)
+    try:
+        assert "pytorchjob-controller" not in world.cluster.controllers
+        assert "raycluster-controller" in world.cluster.controllers
+        marks = [entry.text for entry in world.recorder.entries if isinstance(entry, Mark)]
+        assert marks[0] == (
+            "pytorchjob-controller of the simulation is off: an operator under test has "
+            "PyTorchJob.kubeflow.org"
+        )
+    finally:
+        world.close()
+
+
+def test_otherwise_it_has(world: SimulatedWorld) -> None:
+    assert "pytorchjob-controller" in world.cluster.controllers

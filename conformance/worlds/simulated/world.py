@@ -35,6 +35,7 @@ from fixtures.behaviour import expand, with_time_to_stop
 from fixtures.simulated.access.rules import Rules
 from fixtures.simulated.access.users import AUTHENTICATED, MASTERS, User, uid_of_actor
 from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
+from fixtures.simulated.controllers import OF_CUSTOM_KINDS
 from fixtures.simulated.controllers.settings import Settings
 from fixtures.simulated.custom_resources.definitions import defined_kind
 from fixtures.simulated.loop import Timer
@@ -117,6 +118,8 @@ class SimulatedWorld(World):
             for role, known in implementations.items()
         }
         """The rules of the operators' roles and cluster roles."""
+        crds = [crd for each in implementations.values() for crd in each.crds()]
+        own = frozenset(map(_kind_defined_by, crds)) & OF_CUSTOM_KINDS.keys()
         self.cluster = SimulatedCluster(
             seed,
             settings=Settings(
@@ -126,13 +129,17 @@ class SimulatedWorld(World):
                     for role, known in implementations.items()
                     if not isinstance(known, Implementation)
                 ),
+                controlled_elsewhere=own,
             ),
             namespaces=self.namespaces.values(),
             nodes=[NodeSpec(name, gpus=scenario.gpus) for name in self.nodes],
-            crds=[crd for each in implementations.values() for crd in each.crds()],
+            crds=crds,
         )
         self.loop = self.cluster.loop
         self.recorder = self.cluster.recorder
+        for kind in sorted(own):
+            name = OF_CUSTOM_KINDS[kind]
+            self.mark("step", f"{name} of the simulation is off: an operator under test has {kind}")
         self.seed = seed
         self._rules = ConnectionRules(self._on_rule)
         self._connection = Connection(self.cluster.api, self._rules)
@@ -521,6 +528,12 @@ def _reads_slices(rules: Rules) -> bool:
     """True if an operator's roles name EndpointSlices: only then are they written."""
     kind = ENDPOINT_SLICE
     return any(rules.name((kind.group, kind.plural, verb)) for verb in ("get", "list", "watch"))
+
+
+def _kind_defined_by(definition: Object) -> str:
+    """`PyTorchJob.kubeflow.org`."""
+    spec = definition["spec"]
+    return f"{spec['names']['kind']}.{spec['group']}"
 
 
 def _reads_further_kinds(rules: Rules) -> bool:

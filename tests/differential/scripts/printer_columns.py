@@ -1,0 +1,133 @@
+"""Printer columns of definitions: kubectl's JSONPath, as far as servers take it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from tests.differential.dialogue import Dialogue
+from tests.differential.exchange import TABLE
+from tests.differential.script import script
+
+_DEFINITIONS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+_PATHS: Final = (
+    ".spec.list[0].n",
+    ".spec.list[-1].n",
+    ".spec.list[-1:].n",
+    ".spec.list[1:].n",
+    ".spec.list[:2].n",
+    ".spec.list[0:3:2].n",
+    ".spec.list[1:1].n",
+    ".spec.list[5].n",
+    ".spec.list[2:9].n",
+    ".spec.list[*].n",
+    ".spec.list[0,2].n",
+    ".spec.list[1,0].n",
+    ".spec['name','other']",
+    ".spec['other']",
+    ".spec['dotted.key']",
+    r".spec['dotted\.key']",
+    r".spec.dotted\.key",
+    ".spec.one.*",
+    ".spec..only",
+    "..only",
+    ".spec.list..n",
+    '.spec.list[?(@.kind=="b")].n',
+    ".spec.list[?(@.kind!='a')].n",
+    ".spec.list[?(@.n>1)].n",
+    ".spec.list[?(@.n>=3)].n",
+    ".spec.list[?(@.n<2)].kind",
+    ".spec.list[?(@.n<=1)].kind",
+    ".spec.list[?(@.only)].n",
+    ".spec.list[?(@.on==true)].n",
+    ".spec.list[?(@.one.deep=='x')].n",
+    '.spec.list[?(@.n=="1")].n',
+    ".spec.missing[0].n",
+    ".spec.name[0]",
+    ".spec.none",
+    ".spec.one",
+    ".spec.list",
+    ".spec.list[*].kind",
+)
+_MALFORMED: Final = (".spec.list[", ".spec.list[a]", "spec", ".spec.list[?(@.n)", "")
+_SPEC: Final = {
+    "name": "x",
+    "other": "y",
+    "dotted.key": "z",
+    "none": None,
+    "one": {"deep": 7},
+    "list": [
+        {"n": 1, "kind": "a", "on": False, "one": {"deep": "w"}},
+        {"n": 2, "kind": "b", "on": True, "one": {"deep": "x"}},
+        {"n": 3, "kind": "c", "only": "here"},
+    ],
+}
+
+
+def _definition(c: Dialogue, paths: Any, type_: str = "string") -> dict[str, Any]:
+    group = f"{c.namespace}.assay.dev"
+    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"things.{group}"},
+        "spec": {
+            "group": group,
+            "scope": "Cluster",
+            "names": {"kind": "Thing", "plural": "things"},
+            "versions": [
+                {
+                    "name": "v1",
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": anything},
+                    "additionalPrinterColumns": [
+                        {"name": path or "empty", "type": type_, "jsonPath": path} for path in paths
+                    ],
+                }
+            ],
+        },
+    }
+
+
+def _table_of(c: Dialogue, definition: dict[str, Any]) -> None:
+    group = definition["spec"]["group"]
+    c.raw("POST", _DEFINITIONS, definition, label="define", show=["spec.names"])
+    c.until_served(f"/apis/{group}/v1/things")
+    obj = {
+        "apiVersion": f"{group}/v1",
+        "kind": "Thing",
+        "metadata": {"name": "a"},
+        "spec": _SPEC,
+    }
+    c.raw("POST", f"/apis/{group}/v1/things", obj, label="create", show=["kind"])
+    (version,) = definition["spec"]["versions"]
+    columns = [each["jsonPath"] for each in version["additionalPrinterColumns"]]
+    table = c.consult("GET", f"/apis/{group}/v1/things", accept=TABLE).body
+    c.note("columns", [each["name"] for each in table["columnDefinitions"]])
+    for path, cell in zip(["name", *columns], table["rows"][0]["cells"], strict=False):
+        c.note(path, cell)
+    c.raw("DELETE", f"{_DEFINITIONS}/things.{group}", label="withdraw", show=["kind"])
+
+
+@script("A printer column takes a path with slices, unions, filters and descents.", ["4.16"])
+def paths_of_columns(c: Dialogue) -> None:
+    _table_of(c, _definition(c, _PATHS))
+
+
+@script("A column of numbers shows numbers alone.", ["4.16"])
+def numbers_in_columns(c: Dialogue) -> None:
+    paths = (".spec.list[-1:].n", ".spec.name", ".spec.one", ".spec.list[?(@.n>1)].n")
+    _table_of(c, _definition(c, paths, "integer"))
+
+
+@script("A column whose path cannot be read is not shown, nor are those after it.", ["4.16"])
+def unreadable_columns(c: Dialogue) -> None:
+    definition = _definition(c, (".spec.name", ".spec.list[a]", ".spec.other"))
+    _table_of(c, definition)
+
+
+@script("A definition whose printer column has no path from the top is refused.", ["4.16"])
+def malformed_columns(c: Dialogue) -> None:
+    path = f"{_DEFINITIONS}?dryRun=All"
+    for each in _MALFORMED:
+        c.raw("POST", path, _definition(c, [each]), label=f"define {each!r}", show=["spec.names"])
