@@ -53,6 +53,15 @@ def serve(
             metavar="NAMESPACE/NAME=127.0.0.1:PORT",
         ),
     ] = None,
+    connections: Annotated[
+        int,
+        typer.Option(
+            help="How many are served at once; other requests are answered 429. A watch takes one "
+            "if its client speaks HTTP/1.1.",
+            min=1,
+            max=16_384,
+        ),
+    ] = 512,
     plain: Annotated[
         bool, typer.Option("--plain", help="HTTP without TLS (kubectl sends no token over that).")
     ] = False,
@@ -121,6 +130,7 @@ def serve(
         secrets.token_urlsafe(32),
         "real" if clock == "real" else "advanced",
         tls=not plain,
+        connections=connections,
     )
     cluster.api.conversion = RegisteredWebhooks(cluster.api, served.lock, services).convert
     for each in references:

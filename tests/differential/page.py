@@ -49,6 +49,53 @@ in `tests/differential/scripts/`; to add one, add a function and record it.
 """
 
 
+CONTRACT: Final = (
+    ("pages of one state", ("pages",), ""),
+    (
+        "continue tokens that are malformed, or expired",
+        ("pages", "tokens-of-nobody"),
+        "410 for an expired one: a control plane forgets revisions after minutes; "
+        "`tests/simulated_api/test_reading.py`",
+    ),
+    (
+        "`resourceVersion` and `resourceVersionMatch`",
+        ("list-at-revision", "limits-and-revisions", "future-revision"),
+        "",
+    ),
+    ("options that exclude each other", ("contradictory-list-options",), ""),
+    (
+        "order, completeness and selection of events",
+        ("watch-replays", "watch-selected", "watch-by-field", "one-object-by-name"),
+        "under load: [benchmarks](benchmarks.md)",
+    ),
+    ("initial events and bookmarks", ("watch-from-nothing", "watch-initial-events"), ""),
+    (
+        "streaming lists (`sendInitialEvents`)",
+        ("watch-initial-events", "watch-initial-events-refused"),
+        "",
+    ),
+    ("410, and how to go on", ("watch-too-old", "resync"), ""),
+    ("conflicts of server-side apply", ("apply-conflicts", "apply-lists"), ""),
+    (
+        "`managedFields`",
+        ("managers-of-updates", "managers-of-subresources", "managers-of-workloads"),
+        "",
+    ),
+    (
+        "`Retry-After`",
+        ("retry-after",),
+        "429 beyond the number of connections: a control plane queues by priority before that; "
+        "`tests/simulated_api/test_serving_strangers.py`",
+    ),
+    (
+        "headers of API priority and fairness",
+        (),
+        "not sent: there are no FlowSchemas, and no client library reads the headers",
+    ),
+)
+"""The contract of list and watch: each part, the scripts that show it, and what they cannot."""
+
+
 @dataclass(frozen=True)
 class Comparison:
     """One script, compared."""
@@ -76,7 +123,8 @@ def compared(script: Script) -> Comparison:
 
 def render(comparisons: Sequence[Comparison]) -> str:
     """The whole page."""
-    parts = [INTRODUCTION, _numbers(comparisons), _limits(comparisons), _lines(comparisons)]
+    parts = [INTRODUCTION, _numbers(comparisons), _limits(comparisons), _contract(comparisons)]
+    parts.append(_lines(comparisons))
     parts += [_masks(), _scripts(comparisons)]
     return "\n".join(parts)
 
@@ -131,6 +179,23 @@ def _lines(comparisons: Sequence[Comparison]) -> str:
     ]
     return "## Coverage\n\n" + _table(
         ("line", "requirement", "scripts", "not shown by a control plane"), rows
+    )
+
+
+def _contract(comparisons: Sequence[Comparison]) -> str:
+    known = {one.script.name: one for one in comparisons}
+    rows = [
+        (
+            part,
+            ", ".join(f"[{name}](#{name})" for name in names),
+            ", ".join(sorted({_outcome(known[name]) for name in names})),
+            elsewhere,
+        )
+        for part, names, elsewhere in CONTRACT
+    ]
+    return (
+        "## Contract of list and watch\n\nWhat clients such as informers rely on, part by part.\n\n"
+        + _table(("part", "scripts", "outcome", "not compared with a control plane"), rows)
     )
 
 

@@ -83,10 +83,9 @@ def test_a_request_that_does_not_arrive_is_not_waited_for(
 
 
 @pytest.fixture
-def crowded(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[ServedCluster]:
+def crowded(cluster: Cluster) -> Iterator[ServedCluster]:
     """A server with few places."""
-    monkeypatch.setattr(connections, "MAX_CONNECTIONS", PLACES)
-    with serve(cluster, token=TOKEN, clock="advanced", tls=False) as running:
+    with serve(cluster, token=TOKEN, clock="advanced", tls=False, connections=PLACES) as running:
         yield running
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import base64
+import json
+from typing import Any
+from urllib.parse import urlencode
 
 from tests.differential.dialogue import Dialogue
 from tests.differential.exchange import METADATA, METADATA_LIST
@@ -79,6 +82,29 @@ def pages(c: Dialogue) -> None:
     c.list(
         CONFIG_MAP, limit=2, continue_=first.body["metadata"]["continue"], revision=first.revision
     )
+
+
+def _token(**fields: Any) -> str:
+    text = json.dumps(fields, separators=(",", ":"))
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+@script("A token that no server has given is refused.", ["4.16"])
+def tokens_of_nobody(c: Dialogue) -> None:
+    c.create(config_map("a"), show=NAMES)
+    for label, token in (
+        ("no base64", "%"),
+        ("no JSON", "e30x"),
+        ("no object", "bnVsbA"),
+        ("an empty object", _token()),
+        ("another version", _token(v="v9", rv=5, start="a\0")),
+        ("no revision", _token(v="meta.k8s.io/v1", start="a\0")),
+        ("no start", _token(v="meta.k8s.io/v1", rv=5)),
+        ("a revision of a wrong type", _token(v="meta.k8s.io/v1", rv="5", start="a\0")),
+        ("a start that leads elsewhere", _token(v="meta.k8s.io/v1", rv=5, start="../a\0")),
+    ):
+        query = urlencode({"limit": "1", "continue": token})
+        c.raw("GET", f"{CONFIG_MAP.path(c.namespace)}?{query}", label=label)
 
 
 @script("A list can be requested at a revision.", ["4.16"])
@@ -292,6 +318,16 @@ def watch_too_old(c: Dialogue) -> None:
     c.create(widget("w"))
     c.watch(WIDGET, event("ERROR"), since="1")
     c.watch(WIDGET, event("REFUSED"), since="nonsense")
+
+
+@script("Who was told 410 lists again, and watches on from there without a gap.", ["4.13"])
+def resync(c: Dialogue) -> None:
+    c.create(widget("a"), show=NAMES)
+    c.watch(WIDGET, event("ERROR"), since="1")
+    listed = c.list(WIDGET, show=NAMES)
+    c.create(widget("b"), show=NAMES)
+    c.delete(WIDGET, "a", show=NAMES)
+    c.watch(WIDGET, event("DELETED"), since=listed.revision, show=["metadata.name"])
 
 
 @script(
