@@ -53,6 +53,7 @@ ACTORS: Final = frozenset(
 _CONTROLLERS: Final = frozenset(
     {
         "deployment-controller",
+        "disruption-controller",
         "endpointslice-controller",
         "garbage-collector",
         "job-controller",
@@ -70,6 +71,7 @@ _CONTROLLERS: Final = frozenset(
         "statefulset-controller",
         "taint-manager",
         "ttl-after-finished",
+        "uncontrolled-teller",
     }
 )
 """Those of the cluster's own: no suite has the name of one, either."""
