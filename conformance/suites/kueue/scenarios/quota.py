@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from vocabulary.objects import name_of, with_path
 RUNS = "run 1m"
 LONG = "run 20m"
 ZONE = "example.com/zone"
+SPOT = {"key": "spot", "value": "true", "effect": "NoSchedule"}
 _WORKLOADS = "kueue.x-k8s.io/v1beta1/Workload"
 
 
@@ -50,6 +51,30 @@ def limits(world: World, borrowing: bool) -> None:
     second = QueuedJob.of(world, "second", RUNS)
     world.wait(10 * SECOND)
     world.until(second.is_finished())
+
+
+@scenario(arms=["KQ-047", "KQ-102"], kills="limits-do-not-bind")
+def limits_together(world: World) -> None:
+    """A queue that lends a part of its quota keeps the rest for itself, and borrows only what is
+    beyond all that it has."""
+    both = {"lendingLimit": "1", "borrowingLimit": "1"}
+    queue(world, quota={"cpu": "3"}, limits=both, cohort="all")
+    queue(world, "other", quota={"cpu": "2"}, cohort="all")
+    whole = QueuedJob.of(world, "whole", "run 20s", pods=4)
+    world.until(whole.is_finished())
+    first = QueuedJob.of(world, "first", LONG)
+    world.until(first.is_admitted())
+    lent = QueuedJob.of(world, "lent", "run 20s", pods=3, queue="other")
+    world.until(lent.is_finished())
+    too_much = QueuedJob.of(world, "too-much", RUNS, pods=4, queue="other")
+    world.wait(5 * SECOND)
+    too_much.delete()
+    world.wait(5 * SECOND)
+    second = QueuedJob.of(world, "second", RUNS, pods=3)
+    world.until(second.is_admitted())
+    third = QueuedJob.of(world, "third", "run 20s")
+    world.until(second.is_finished() & third.is_finished())
+    first.delete()
 
 
 @scenario(arms=["KQ-047"], kills="uncovered-resources-are-free")
@@ -182,33 +207,60 @@ def borrowing_or_the_next_flavor(world: World, borrow: bool) -> None:
     cases={"taint": "taint", "label": "label", "affinity": "affinity"},
 )
 def flavor_does_not_suit(world: World, by: str) -> None:
-    """A flavor whose taints or labels the pods do not match is skipped."""
-    taints = [{"key": "spot", "value": "true", "effect": "NoSchedule"}] if by == "taint" else []
+    """A flavor of whose taints or labels the pods do not match each is skipped."""
+    taints = [SPOT] if by == "taint" else []
     flavor(world, "f0", nodeLabels={ZONE: "a"}, nodeTaints=taints)
     flavor(world, "f1", nodeLabels={ZONE: "b"})
-    queue(world, flavors=("f0", "f1"))
-    term = {"matchExpressions": [{"key": ZONE, "operator": "NotIn", "values": ["a"]}]}
-    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
-    pods: dict[str, dict[str, Any]] = {
-        "taint": {},
-        "label": {"nodeSelector": {ZONE: "b"}},
-        "affinity": {"affinity": {"nodeAffinity": required}},
+    queue(world, flavors=("f0", "f1"), quota={"cpu": "4"})
+    elsewhere = {"key": ZONE, "operator": "NotIn", "values": ["a"]}
+    pods: dict[str, list[dict[str, Any]]] = {
+        "taint": [
+            {},
+            {"tolerations": [{**SPOT, "effect": "NoExecute"}]},
+            {"tolerations": [{**SPOT, "key": "other"}]},
+            {"tolerations": [{**SPOT, "value": "false"}]},
+        ],
+        "label": [{"nodeSelector": {ZONE: "b"}}],
+        "affinity": [
+            _on_nodes([elsewhere]),
+            _on_nodes([{**elsewhere, "operator": "In"}, elsewhere]),
+        ],
     }
-    its = QueuedJob.of(world, "its", RUNS, **pods[by])
-    world.until(its.is_admitted())
+    jobs = [QueuedJob.of(world, f"j{n}", RUNS, **each) for n, each in enumerate(pods[by])]
     world.wait(10 * SECOND)
-    its.delete()
+    for its in jobs:
+        its.delete()
 
 
 @scenario(arms=["KQ-045"], kills="the-last-flavor-comes-first")
 def taint_is_tolerated(world: World) -> None:
-    """Pods that tolerate every taint get the first flavor, whose nodes have one."""
-    taint = {"key": "spot", "value": "true", "effect": "NoSchedule"}
-    flavor(world, "f0", nodeTaints=[taint])
-    queue(world, flavors=("f0", "f1"))
-    tolerations = [{"key": "", "operator": "Exists"}]
-    its = QueuedJob.of(world, "its", RUNS, tolerations=tolerations)
-    world.until(its.is_finished())
+    """Pods that tolerate the taint of the first flavor's nodes get it, in whichever words. What a
+    flavor tolerates itself, prefers or does not mention keeps none away."""
+    soft = {"key": "soft", "effect": "PreferNoSchedule"}
+    own = {"key": "own", "effect": "NoSchedule"}
+    flavor(world, "f0", nodeTaints=[soft, own, SPOT], tolerations=[{**own, "operator": "Exists"}])
+    flavor(world, "f1", nodeLabels={ZONE: "b"})
+    queue(world, flavors=("f0", "f1"), quota={"cpu": "5"})
+    in_zone = {"key": ZONE, "operator": "Exists"}
+    not_in_zone = {"key": ZONE, "operator": "DoesNotExist"}
+    anywhere = {"key": "kubernetes.io/hostname", "operator": "Exists"}
+    pods: list[dict[str, Any]] = [
+        {"tolerations": [{"key": "", "operator": "Exists"}]},
+        {"tolerations": [{"key": "spot", "operator": "Exists"}]},
+        {"tolerations": [{"key": "other", "operator": "Exists"}, {"key": "spot", "value": "true"}]},
+        {"tolerations": [SPOT], **_on_nodes([in_zone], [not_in_zone])},
+        {"tolerations": [SPOT], **_on_nodes([anywhere])},
+    ]
+    jobs = [QueuedJob.of(world, f"j{n}", RUNS, **each) for n, each in enumerate(pods)]
+    for its in jobs:
+        world.until(its.is_finished())
+
+
+def _on_nodes(*terms: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The affinity of pods to nodes that match all expressions of one of these terms."""
+    required = {"nodeSelectorTerms": [{"matchExpressions": list(each)} for each in terms]}
+    affinity = {"requiredDuringSchedulingIgnoredDuringExecution": required}
+    return {"affinity": {"nodeAffinity": affinity}}
 
 
 @scenario(
