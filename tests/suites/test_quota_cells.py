@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from pathlib import Path
 from typing import cast
 
 import msgspec
@@ -159,3 +160,10 @@ def test_the_table_says_why_a_release_has_no_entry() -> None:
         f"  {'success':<34}{'—':>12}{'—':>12}{'otherwise':>12}"
     ]
     assert lines[-1].startswith("720 cells: 1 run, ")
+
+
+@pytest.mark.parametrize("release", ["kueue-v0.6.2", "kueue-v0.19.2"])
+def test_the_table_of_a_release_has_no_blank_cell(release: str) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "quota-released.md").read_text("utf-8")
+    table = page.partition(f"<!-- {release} -->")[2].partition("<!-- up to here -->")[0]
+    assert re.search(r"^720 cells: .*, 0 blank$", table, re.MULTILINE)
