@@ -120,9 +120,9 @@ def test_it_gives_quota_back_when_the_page_says(release: str, tmp_path: Path) ->
     run = [sys.executable, "-m", "conformance.cli", "run", *drawn, "--implementation", release]
     edition = ["--edition", EDITIONS[release], "--no-shrink", "--quiet", "--out", str(tmp_path)]
     subprocess.run([*run, *edition], check=False)
-    check = [sys.executable, ROOT / "ci" / "released-quota-table", release, "--check"]
+    check = [sys.executable, str(ROOT / "ci" / "released-quota-table"), release, "--check"]
     checked = subprocess.run(
-        [*check, "--runs", tmp_path], check=False, capture_output=True, text=True
+        [*check, "--runs", str(tmp_path)], check=False, capture_output=True, text=True
     )
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
