@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import cast
+from pathlib import Path
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -13,10 +14,13 @@ from chaos.plan import parse_plan
 from conformance.history import History
 from conformance.implementation import implementations
 from conformance.norm.verdict import Outcome
+from conformance.profiles.choosing import left_out
+from conformance.profiles.reading import read_profile
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one
 from conformance.scenario_type import Scenario
 from conformance.scenarios import SCENARIOS
+from conformance.suite import shipped_profiles
 from conformance.suites.quota.cells import KINDS, Cell, all_cells, why_impossible
 from conformance.suites.quota.editions import BY_EDITION, KEP, STRICT
 from conformance.suites.quota.table import blank_cells, entries, table_lines
@@ -74,9 +78,14 @@ def test_there_are_720_cells_each_once() -> None:
     assert set(counts.values()) == {1}
 
 
-def test_reasons_name_the_api_or_a_line_of_a_release() -> None:
-    reasons = set(filter(None, map(why_impossible, all_cells())))
-    source = re.compile(r"(kueue|appwrapper) v[\d.]+, [\w/]+\.go#L\d+\)|(core|apps|batch)/v1 ")
+@pytest.mark.parametrize("release", ["v0.6.2", "v0.12.3", "v0.19.2"])
+def test_reasons_name_the_api_or_a_line_of_the_release(release: str) -> None:
+    not_run = left_out([read_profile(shipped_profiles()[f"kueue-{release}"])])
+    kinds = {cast(Any, each.steps).args[1].kind for each in CELLS if each.id not in not_run}
+    cells = [cell for cell in all_cells() if cell.kind in kinds]
+    reasons = {why_impossible(cell, release) for cell in cells} - {""}
+    line = rf"(kueue {re.escape(release)}|appwrapper v[\d.]+), [\w/]+\.go#L\d+\)"
+    source = re.compile(rf"{line}|(core|apps|batch)/v1 ")
     assert [each for each in reasons if not source.search(each)] == []
 
 
@@ -85,7 +94,7 @@ def test_no_cell_is_blank(kind: str) -> None:
     """Each cell that can occur is run, and its quota is lost in that way while pods are so."""
     found: dict[Cell, str] = {}
     for scenario in CELLS:
-        if scenario.steps.args[1].kind == kind:
+        if cast(Any, scenario.steps).args[1].kind == kind:
             found.update(entries(history_of(scenario)))
     assert [str(cell) for cell in blank_cells(found) if cell.kind == kind] == []
 
@@ -137,3 +146,24 @@ def test_the_table_counts_what_is_blank() -> None:
     lines = list(table_lines([history_of(SCENARIOS["quota/cells/of-pod/preemption/slow"])]))
     possible = sum(not why_impossible(cell) for cell in all_cells())
     assert lines[-1] == f"720 cells: 1 run, {720 - possible} impossible, {possible - 1} blank"
+
+
+def test_the_table_says_why_a_release_has_no_entry() -> None:
+    """A kind that it lacks as a whole has no rows; a cell whose quota was kept has an entry."""
+    history = history_of(SCENARIOS["quota/cells/of-pod/preemption/slow"])
+    header = msgspec.structs.replace(history.header, scenario="quota/cells/of-pod/success/held")
+    not_run = {each.id: "it has none" for each in CELLS if "/of-deployment/" in each.id}
+    lines = list(table_lines([History(header, history.entries)], not_run))
+    assert f"{'deployment':<34}not integrated" in lines
+    assert "deployment: it has none" in lines
+    assert [line for line in lines if line.startswith("  success")] == [
+        f"  {'success':<34}{'—':>12}{'—':>12}{'otherwise':>12}"
+    ]
+    assert lines[-1].startswith("720 cells: 1 run, ")
+
+
+@pytest.mark.parametrize("release", ["kueue-v0.6.2", "kueue-v0.19.2"])
+def test_the_table_of_a_release_has_no_blank_cell(release: str) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "quota-released.md").read_text("utf-8")
+    table = page.partition(f"<!-- {release} -->")[2].partition("<!-- up to here -->")[0]
+    assert re.search(r"^720 cells: .*, 0 blank$", table, re.MULTILINE)

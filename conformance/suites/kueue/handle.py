@@ -350,6 +350,8 @@ def ray_job(name: str, **changes: Any) -> Object:
         "rayClusterSpec": {key: each for key, each in cluster.items() if key != "suspend"},
         "submitterPodTemplate": _template(name, **changes),
         "submitterConfig": {"backoffLimit": 0},
+        # KubeRay's definition has this default, which a released Kueue goes by.
+        "submissionMode": "K8sJobMode",
     }
     return _made(RAY_JOB, name, spec, changes.get("queue", MAIN))
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
 from typing import Final
 
 from conformance.history import History
@@ -54,42 +57,116 @@ _REASONS: Final = {
 _WIDTH: Final = 12
 
 
-def table_lines(histories: Sequence[History]) -> Iterator[str]:
+def table_lines(
+    histories: Sequence[History], not_run: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[str]:
     """The table as text: a row for each way, a column for how pods stop, an entry for when quota
     was released after (+) or before (−) the end of the last pod; then the reasons why cells cannot
-    occur, and how many there are. Nothing where no cell was run."""
-    found = {cell: entry for each in histories for cell, entry in entries(each)}
+    occur, and how many there are. Nothing where no cell was run.
+
+    `not_run` has the scenarios of what is under test lacks, each with the reason.
+    """
+    found = {cell: outcome for each in histories for cell, outcome in _outcomes(each)}
     if not found:
         return
     edition = histories[0].seen_by(QuotaHistory).edition
     yield ""
     yield f"quota released after (+) or before (−) the end of the last pod, edition {edition}"
     yield "rows: how quota is lost; columns: how pods stop; —: cannot occur; blank: not run"
+    table = _Table(found, not_run, _release_of(histories[0]))
     for kind in KINDS:
-        if any(cell.kind == kind for cell in found):
+        yield from table.block(kind)
+    yield from table.totals()
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The entries of cells, and why others have none."""
+
+    found: Mapping[Cell, str]
+    not_run: Mapping[str, str]
+    release: str
+
+    def block(self, kind: str) -> Iterator[str]:
+        """The rows of a kind; nothing if none of its cells was run."""
+        if kind in self._absent:
+            yield f"{kind:<24}{'not integrated':>{2 * _WIDTH}}"
+        elif any(cell.kind == kind for cell in self.found):
             yield f"{kind:<24}" + "".join(f"{stop:>{_WIDTH}}" for stop in STOPS)
-            yield from _rows(kind, found)
-    yield from _totals(found)
+            for way in WAYS:
+                entries = (self._entry(Cell(kind, way, stop)) for stop in STOPS)
+                yield f"  {way:<22}" + "".join(f"{entry:>{_WIDTH}}" for entry in entries)
+
+    def totals(self) -> Iterator[str]:
+        """The reasons, and the numbers of cells."""
+        cells = list(all_cells())
+        shown = [cell for cell in cells if cell.kind not in self._absent]
+        lacking = [cell for cell in cells if self._lacking(cell)]
+        impossible = [cell for cell in cells if why_impossible(cell)]
+        for reason in filter(None, dict.fromkeys(map(self._why_not, shown))):
+            yield f"— {reason}"
+        for kind in self._absent:
+            reasons = dict.fromkeys(self._lacking(cell) for cell in lacking if cell.kind == kind)
+            yield f"{kind}: {'; '.join(reasons)}"
+        for mark, meaning in _MARKS.items():
+            if mark in self.found.values():
+                yield f"{mark}: {meaning}"
+        blank = len(cells) - len(self.found) - len(impossible) - len(lacking)
+        counts = [f"{len(self.found)} run", f"{len(impossible)} impossible"]
+        counts += [f"{len(lacking)} not integrated"] if lacking else []
+        yield f"{len(cells)} cells: {', '.join(counts)}, {blank} blank"
+
+    @cached_property
+    def _absent(self) -> tuple[str, ...]:
+        """The kinds of which no cell can be run, though some can occur."""
+        return tuple(
+            kind
+            for kind in KINDS
+            if all(self._why_not(cell) for cell in all_cells() if cell.kind == kind)
+        )
+
+    def _entry(self, cell: Cell) -> str:
+        return "—" if self._why_not(cell) else self.found.get(cell, "")
+
+    def _why_not(self, cell: Cell) -> str:
+        return why_impossible(cell, self.release) or self._lacking(cell)
+
+    def _lacking(self, cell: Cell) -> str:
+        """The reason why a cell is not run that can occur."""
+        return "" if why_impossible(cell) else self.not_run.get(_scenario_of(cell), "")
 
 
-def _rows(kind: str, found: Mapping[Cell, str]) -> Iterator[str]:
-    for way in WAYS:
-        entries = [_entry(Cell(kind, way, stop), found) for stop in STOPS]
-        yield f"  {way:<22}" + "".join(f"{entry:>{_WIDTH}}" for entry in entries)
+def _release_of(history: History) -> str:
+    """The version of a released Kueue; a reference has none."""
+    return history.header.operators["kueue"].implementation.removeprefix("kueue-")
 
 
-def _entry(cell: Cell, found: Mapping[Cell, str]) -> str:
-    return "—" if why_impossible(cell) else found.get(cell, "")
+def _scenario_of(cell: Cell) -> str:
+    (name,) = (name for name, kind in _KINDS.items() if kind == cell.kind)
+    return f"{_SCENARIOS}{name}/{cell.way}/{cell.pods}"
 
 
-def _totals(found: Mapping[Cell, str]) -> Iterator[str]:
-    cells = list(all_cells())
-    for reason in filter(None, dict.fromkeys(map(why_impossible, cells))):
-        yield f"— {reason}"
-    impossible = sum(bool(why_impossible(cell)) for cell in cells)
-    blank = len(blank_cells(found))
-    run = len(cells) - impossible - blank
-    yield f"{len(cells)} cells: {run} run, {impossible} impossible, {blank} blank"
+def _outcomes(history: History) -> Iterator[tuple[Cell, str]]:
+    """The cell of a run with its entry, or what happened instead."""
+    for cell, entry in entries(history):
+        yield cell, entry or _instead(history)
+
+
+def _instead(history: History) -> str:
+    """The entry of a cell whose quota was not lost in its way."""
+    holdings = (each for each in history.seen_by(QuotaHistory).subjects if _is_of_cell(each))
+    if any(
+        each.track.removed is None and each.workload.snapshots[-1].has_quota for each in holdings
+    ):
+        return "kept"
+    return "otherwise"
+
+
+_MARKS: Final = {
+    "kept": "the quota is not released in that way, and is held when the run ends",
+    "otherwise": "the quota is lost in another way, or while pods stop otherwise",
+}
+"""The entries of cells whose quota was not lost in their way."""
 
 
 def blank_cells(found: Mapping[Cell, str]) -> list[Cell]:
