@@ -34,3 +34,17 @@ def test_no_watch_loses_an_event(monkeypatch: pytest.MonkeyPatch) -> None:
     assert outcome.events == 3 * outcome.writes > 0
     *_, head, line, row = watchers.section(load, [outcome], datetime.now(UTC), 1.0).splitlines()
     assert head.count("|") == line.count("|") == row.count("|")
+
+
+def test_reactions_of_the_simulation_are_shown_beside_those_of_a_control_plane(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(BENCH))
+    latencies = importlib.import_module("latencies")
+    steps = latencies.steps_of_simulation(20)
+    reactions = latencies.reactions(steps)
+    assert all(0 < min(spans) <= max(spans) < 30_000 for spans in reactions.values())
+    ways = {name: (100, 200, 300) for name in ("read_us", "write_us", "event_us")}
+    told = dict.fromkeys(("kubernetes", "date", "machine", "load"), "any")
+    page = latencies.as_page({**told, **ways, **reactions}, steps)
+    assert "| 0.11 / 0.15 / 0.20 / 0.25 / 0.29 | 0.57 / 0.88 / 1.25 / 1.62 / 1.93 |" in page

@@ -1,0 +1,23 @@
+"""The measurement of latencies runs on a control plane, at a small size."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import pytest
+
+from fixtures.control_plane import ControlPlane
+
+BENCH = Path(__file__).parents[2] / "ci" / "bench"
+
+
+def test_latencies_are_measured(plane: ControlPlane, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCH))
+    bench = importlib.import_module("latencies")
+    measured = bench.measure(plane, 40, 4)
+    spans = {name: values for name, values in measured.items() if name.endswith("_us")}
+    assert spans.keys() == {"read_us", "write_us", "event_us", *bench.STEPS}
+    for values in spans.values():
+        assert len(values) == bench.QUANTILES
+        assert values == sorted(values)
