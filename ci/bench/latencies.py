@@ -303,7 +303,7 @@ def _row(what: str, measured: Sequence[Micros], simulated: Sequence[Micros]) -> 
 
 
 def _quantile(quantiles: Sequence[Micros], share: float) -> float:
-    """What lies between two quantiles is taken to be as likely everywhere."""
+    """Between two quantiles all spans are taken to be as likely."""
     place = share * (len(quantiles) - 1)
     below = min(int(place), len(quantiles) - 2)
     least, most = quantiles[below : below + 2]

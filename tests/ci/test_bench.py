@@ -44,7 +44,7 @@ def test_reactions_of_the_simulation_are_shown_beside_those_of_a_control_plane(
     steps = latencies.steps_of_simulation(20)
     reactions = latencies.reactions(steps)
     assert all(0 < min(spans) <= max(spans) < 30_000 for spans in reactions.values())
-    ways = {name: (100, 200, 300) for name in ("read_us", "write_us", "event_us")}
+    ways = dict.fromkeys(("read_us", "write_us", "event_us"), (100, 200, 300))
     told = dict.fromkeys(("kubernetes", "date", "machine", "load"), "any")
     page = latencies.as_page({**told, **ways, **reactions}, steps)
     assert "| 0.11 / 0.15 / 0.20 / 0.25 / 0.29 | 0.57 / 0.88 / 1.25 / 1.62 / 1.93 |" in page
