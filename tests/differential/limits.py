@@ -53,6 +53,25 @@ LIMITS: Final[tuple[Limit, ...]] = (
         fields=r"body\.metadata\.finalizers",
     ),
     Limit(
+        "autoscalers-through-v1",
+        "An update of a HorizontalPodAutoscaler through v1 takes off its behavior, and all its"
+        " metrics but a target for the use of CPU.",
+        "A real server keeps them in annotations of the v1 object. Clients have used v2 since"
+        " Kubernetes 1.23.",
+        ("versions-of-autoscalers",),
+        steps="the change in v2",
+        fields=r"body\.spec\.behavior",
+    ),
+    Limit(
+        "budgets-in-preemption",
+        "The scheduler chooses victims and nodes without regard to PodDisruptionBudgets.",
+        "The suites use none. A real scheduler prefers what violates the fewest, and preempts"
+        " against them if it must.",
+        ("preempts-beside-budgets",),
+        steps="Pod urgent until Ready is True|list Pod",
+        fields=r"body\.(spec\.nodeName|items\.0\.metadata\.name)",
+    ),
+    Limit(
         "definitions-at-once",
         "A CRD is established immediately when it is created.",
         "Scenarios begin with their CRDs installed; waiting for them tests nothing.",

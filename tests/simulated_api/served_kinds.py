@@ -30,7 +30,7 @@ _INTRODUCTION: Final = """\
 `assay serve` serves every built-in resource of a stable version of Kubernetes but two:
 `componentstatuses`, which is deprecated, and `bindings`, since pods are bound by their subresource
 `binding`. Runs of the suites serve the kinds of the first table, and the others to a released
-operator whose roles name one of them.
+operator whose roles have a rule for one of them.
 
 The kinds of the second table are stored, with their types, defaults, generations and statuses.
 Values are checked as to their types only. No controller of the simulation acts on objects of these

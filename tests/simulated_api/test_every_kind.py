@@ -17,7 +17,8 @@ from fixtures.simulated.serve.server import ServedCluster, serve
 from tests.simulated_api.served import TOKEN, ask
 from tests.simulated_api.served_kinds import PAGE, render, served
 from tests.simulated_api.test_protobuf import envelope
-from vocabulary.clock import SECOND
+from vocabulary.clock import HOUR, SECOND
+from vocabulary.history import Write
 from vocabulary.kinds import EVENT, NAMESPACE, Kind
 from vocabulary.messages import tables
 from vocabulary.objects import Object, get_path
@@ -37,6 +38,7 @@ NOT_SERVED = {("v1", "ComponentStatus")}
 """Deprecated; its objects are the health of components."""
 ANOTHER_FORM = {("events.k8s.io/v1", "Event")}
 """Served in another way: `serve.events`."""
+HELD = {"name": "a", "finalizers": ["tests.assay.dev/held"]}
 IN_JSON_ONLY = ("apiextensions.k8s.io", "apiregistration.k8s.io")
 """Groups whose clients write JSON."""
 
@@ -132,6 +134,35 @@ def test_a_restarted_teller_tells_nothing_twice(cluster: SimulatedCluster) -> No
     cluster.processes.start("uncontrolled-teller")
     cluster.loop.run_for(SECOND)
     assert user(List(EVENT, "default")).items == before != ()
+
+
+def told_by_teller(cluster: SimulatedCluster) -> list[tuple[int, str]]:
+    return [
+        (entry.code, entry.name)
+        for entry in cluster.recorder.entries
+        if isinstance(entry, Write) and entry.actor == "uncontrolled-teller"
+    ]
+
+
+def test_an_object_with_a_long_name_is_told_of(cluster: SimulatedCluster) -> None:
+    (volume,) = (obj for obj in manifests() if obj["kind"] == "PersistentVolume")
+    name = f"{'a' * 235}.{'b' * 14}"
+    cluster.client("user")(
+        Create(kind_of(volume), {**volume, "metadata": {"name": name}}, "", name)
+    )
+    cluster.loop.run_for(SECOND)
+    ((code, told),) = told_by_teller(cluster)
+    assert (code, len(told)) == (201, 252)
+
+
+def test_a_namespace_that_ends_is_told_nothing_and_asked_once(cluster: SimulatedCluster) -> None:
+    cluster.add_namespace("team")
+    user = cluster.client("user")
+    (daemons,) = (obj for obj in manifests() if obj["kind"] == "DaemonSet")
+    user(Create(kind_of(daemons), {**daemons, "metadata": HELD}, "team", "a"))
+    user(Delete(NAMESPACE, "", "team"))
+    cluster.loop.run_for(HOUR)
+    assert [code for code, _ in told_by_teller(cluster)] == [403]
 
 
 def test_clusters_that_are_not_asked_serve_and_tell_nothing_of_it() -> None:

@@ -12,6 +12,20 @@ from vocabulary.kinds import CONFIG_MAP
 from vocabulary.requests import DeleteCollection
 
 
+def test_a_question_about_an_object_that_is_gone_leaves_nothing_behind() -> None:
+    managers = field_managers.FieldManagers()
+    assert managers.of("gone") == managers.of("gone")
+    assert managers.of("gone") is not managers.of("gone")
+
+
+def test_what_a_list_shows_is_worked_out_once_for_each_write(cluster: Cluster) -> None:
+    made = cluster.create(config_map("c"), CONFIG_MAP)
+    first = cluster.api.managed_fields(made)
+    assert cluster.api.managed_fields(made) is first
+    cluster.patch(CONFIG_MAP, "c", {"data": {"new": "1"}})
+    assert cluster.api.managed_fields(made) != first
+
+
 @pytest.mark.parametrize("of_all", [False, True])
 def test_an_object_that_is_gone_is_forgotten(cluster: Cluster, of_all: bool) -> None:
     made = cluster.create(config_map("c"), CONFIG_MAP)

@@ -170,4 +170,4 @@ def test_there_is_nothing_to_delete_from_a_list_that_is_missing() -> None:
 def test_lists_merge_by_the_keys_that_their_types_have(
     field: str, parent: str, key: str | None
 ) -> None:
-    assert merge_key(field, parent) == key
+    assert merge_key(field, parent, "") == key

@@ -15,7 +15,8 @@ from conformance.running.run_options import DEFAULT_SEED
 from conformance.scenarios import SCENARIOS
 from conformance.suites.kueue.handle import QueuedJobSet, QueuedPod, queue
 from conformance.world import World
-from conformance.worlds.simulated.world import SimulatedWorld
+from conformance.worlds.simulated.world import SimulatedWorld, may_use_further_kinds
+from fixtures.simulated.access.rules import Rules
 from vocabulary.errors import ApiError
 from vocabulary.history import Mark, Write
 from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION, Kind
@@ -171,3 +172,24 @@ def test_a_kind_that_an_operator_under_test_brings_has_no_controller_of_the_simu
 
 def test_otherwise_it_has(world: SimulatedWorld) -> None:
     assert "pytorchjob-controller" in world.cluster.controllers
+
+
+@pytest.mark.parametrize(
+    ("group", "resource", "verbs", "may"),
+    [
+        ("networking.k8s.io", "ingresses", ["list"], True),
+        ("networking.k8s.io", "ingresses", ["*"], True),
+        ("networking.k8s.io", "ingresses/status", ["patch"], True),
+        ("policy", "poddisruptionbudgets", ["update", "delete"], True),
+        ("networking.k8s.io", "*", ["get"], True),
+        ("*", "*", ["*"], True),
+        ("example.org", "ingresses", ["*"], False),
+        ("example.org", "*", ["*"], False),
+        ("", "pods", ["*"], False),
+    ],
+)
+def test_a_rule_for_one_of_them_has_the_further_kinds_served(
+    group: str, resource: str, verbs: list[str], may: bool
+) -> None:
+    rule = {"apiGroups": [group], "resources": [resource], "verbs": verbs}
+    assert may_use_further_kinds(Rules([rule])) is may

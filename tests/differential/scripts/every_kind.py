@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,6 +27,7 @@ _ZEROS: Final[Mapping[str, Any]] = {
     "int64": 0,
     "intorstring": 0,
 }
+_SECRET: Final = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}}
 _KINDS: Final[Mapping[str, Kind]] = {
     strategy.kind.kind: strategy.kind
     for strategy in (
@@ -36,6 +37,9 @@ _KINDS: Final[Mapping[str, Kind]] = {
     )
 }
 _MERGE: Final = "application/merge-patch+json"
+_STRATEGIC: Final = "application/strategic-merge-patch+json"
+_JSON: Final = "application/json-patch+json"
+_APPLY: Final = "application/apply-patch+yaml"
 
 
 def manifests(file: str) -> list[dict[str, Any]]:
@@ -74,6 +78,94 @@ def zeros(c: Dialogue) -> None:
     for obj in (*manifests("uncontrolled.yaml"), *manifests("zeros.yaml")):
         message = tables().kinds[obj["apiVersion"], obj["kind"]]
         _create(c, _with_zeros(obj, message, is_object=True), "zeros in", show=_parts(obj))
+
+
+@script("A zero that a patch sets is no value either, and changes nothing.", ["4.16"])
+def zeros_of_patches(c: Dialogue) -> None:
+    objects = {obj["kind"]: obj for obj in manifests("zeros.yaml")}
+    objects["Deployment"]["spec"]["replicas"] = 0
+    of_pods = {"hostNetwork": False, "restartPolicy": ""}
+    for obj, given in (
+        (objects["Deployment"], {"spec": {"paused": False, "template": {"spec": of_pods}}}),
+        (objects["Pod"], {"spec": {"hostPID": False, "nodeName": "", "restartPolicy": ""}}),
+        (objects["Service"], {"spec": {"externalName": "", "publishNotReadyAddresses": False}}),
+        (_SECRET, {"type": ""}),
+    ):
+        kind, show = obj["kind"], ["code", "message", "metadata.generation", *given]
+        typed = {"apiVersion": obj["apiVersion"], "kind": kind}
+        path = _path(c, obj, "a")
+        c.raw("POST", _path(c, obj), obj, label=f"create {kind}", show=show)
+        operations = [
+            {"op": "add", "path": f"/{at}", "value": value} for at, value in _leaves(given)
+        ]
+        for how, body, query in (
+            (_MERGE, given, ""),
+            (_STRATEGIC, given, ""),
+            (_JSON, operations, ""),
+            (_APPLY, {**typed, **given}, "?fieldManager=m&force=true"),
+        ):
+            label = f"{how.partition('/')[2]} of {kind}"
+            c.raw("PATCH", f"{path}{query}", body, content_type=how, label=label, show=show)
+        new = {**_merged(obj, given), "metadata": {"name": "b"}}
+        path = f"{_path(c, obj, 'b')}?fieldManager=m&dryRun=All"
+        label = f"apply a new {kind}"
+        c.raw("PATCH", path, new, content_type=_APPLY, label=label, show=show)
+
+
+def _leaves(part: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The values in a part of an object, each with its path as in a JSON pointer."""
+    for name, value in part.items():
+        if isinstance(value, Mapping):
+            yield from ((f"{name}/{at}", each) for at, each in _leaves(value))
+        else:
+            yield name, value
+
+
+def _merged(obj: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    merged = {**obj, **given}
+    for name in obj.keys() & given.keys():
+        if isinstance(given[name], Mapping):
+            merged[name] = _merged(obj[name], given[name])
+    return merged
+
+
+@script("A strategic merge patch merges the lists that the Go types say, and no others.", ["4.16"])
+def strategic_patches_of_every_kind(c: Dialogue) -> None:
+    variables = [{"spec": {"variables": [{"name": name, "expression": "1"}]}} for name in "ab"]
+    changes: Mapping[str, list[dict[str, Any]]] = {
+        "CSINode": [
+            {"spec": {"drivers": [{"name": f"{name}.tests.assay.dev", "nodeID": "n"}]}}
+            for name in "bc"
+        ],
+        "ValidatingAdmissionPolicy": variables,
+        "MutatingAdmissionPolicy": variables,
+        "PodDisruptionBudget": [
+            {"spec": {"selector": {"matchLabels": {name: "x"}}}} for name in "ab"
+        ],
+        "CertificateSigningRequest": [
+            {"status": {"conditions": [{"type": name, "status": "True"}]}} for name in "ab"
+        ],
+        "ResourceClaim": [
+            {"status": {"allocation": {}}},
+            *(
+                {"status": {"reservedFor": [{"resource": "pods", "name": name, "uid": name}]}}
+                for name in "ab"
+            ),
+        ],
+    }
+    show = ["code", "message", "spec.drivers", "spec.variables", "spec.selector"]
+    show += ["status.conditions.0.type", "status.conditions.1.type", "status.reservedFor"]
+    for obj in manifests("uncontrolled.yaml"):
+        kind = obj["kind"]
+        if kind not in changes:
+            continue
+        name = obj["metadata"]["name"] = c.namespace
+        c.raw("POST", _path(c, obj), obj, label=f"create {kind}", show=show[:5])
+        for body in changes[kind]:
+            subresource = "status" if "status" in body else ""
+            path, shown = _path(c, obj, name, subresource), show if subresource else show[:5]
+            c.raw("PATCH", path, body, content_type=_STRATEGIC, label=f"patch {kind}", show=shown)
+        c.raw("DELETE", _path(c, obj, name), label=f"delete {kind}", show=["code"])
 
 
 def _parts(obj: Mapping[str, Any]) -> list[str]:
@@ -133,7 +225,7 @@ def generations_of_every_kind(c: Dialogue) -> None:
 @script("An autoscaler is read and written in both versions.", ["4.16"])
 def versions_of_autoscalers(c: Dialogue) -> None:
     target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "a"}
-    kind = "HorizontalPodAutoscaler"
+    kind, versions = "HorizontalPodAutoscaler", ("v1", "v2")
     for name, version, spec in (
         ("old", "v1", {"targetCPUUtilizationPercentage": 40}),
         ("old-without", "v1", {"minReplicas": 2}),
@@ -147,10 +239,17 @@ def versions_of_autoscalers(c: Dialogue) -> None:
             "spec": {"maxReplicas": 3, "scaleTargetRef": target, **spec},
         }
         c.raw("POST", _path(c, obj), obj, label=f"create {name}", show=["apiVersion", "spec"])
-        for other in ("v1", "v2"):
+        for other in versions:
             path = _path(c, {**obj, "apiVersion": f"autoscaling/{other}"}, name)
             show = ["apiVersion", "spec", "status.desiredReplicas"]
             c.raw("GET", path, label=f"{name} in {other}", show=show)
+    v1, v2 = (
+        _path(c, {**obj, "apiVersion": f"autoscaling/{each}"}, "behaves") for each in versions
+    )
+    read = c.raw("GET", v1, label="read in v1", show=["apiVersion", "spec"])
+    changed = {**read.body, "spec": {**read.body["spec"], "maxReplicas": 4}}
+    c.raw("PUT", v1, changed, label="change in v1", show=["apiVersion", "spec"])
+    c.raw("GET", v2, label="the change in v2", show=["apiVersion", "spec"])
 
 
 @script(
@@ -163,7 +262,8 @@ def approvals(c: Dialogue) -> None:
         if each["kind"] == "CertificateSigningRequest"
     )
     obj["metadata"]["name"] = c.namespace
-    obj["spec"]["username"] = "somebody"
+    forged = {"username": "somebody", "uid": "7", "groups": ["g"], "extra": {"a": ["b"]}}
+    obj["spec"] |= forged
     answer = c.raw("POST", _path(c, obj), obj, label="create", show=["spec", "status"])
     path = _path(c, obj, c.namespace)
     changed = {**answer.body, "spec": {**answer.body["spec"], "usages": ["server auth"]}}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from tests.differential.dialogue import Dialogue
-from tests.differential.predicates import condition, event, present
+from tests.differential.predicates import condition, event, has, present
 from tests.differential.script import script
 from tests.differential.scripts.manifests import container, pod
 from tests.differential.scripts.scheduling import RACK, REQUIRED, apart, app, near, term
-from vocabulary.kinds import POD
+from vocabulary.kinds import POD, POD_DISRUPTION_BUDGET
 
 OWN = {"key": "tests.assay.dev/own", "effect": "NoSchedule"}
 SLOT = "tests.assay.dev/slot"
@@ -181,3 +181,23 @@ def preempts_not_the_stronger(c: Dialogue) -> None:
     c.until(POD, "urgent", condition("PodScheduled", "False"), show=["status.nominatedNodeName"])
     c.settle(1)
     c.list(POD, show=PLACED)
+
+
+@script("A pod that a disruption budget protects is spared where another can go.", ["6.4"])
+def preempts_beside_budgets(c: Dialogue) -> None:
+    _classes(c, low=1, high=10)
+    nodes = [_node(c, number, 1) for number in range(2)]
+    _placed(c, _pod(c, "unprotected", "low", 1, nodes[0]))
+    _placed(c, _pod(c, "protected", "low", 1, nodes[1]))
+    budget = {
+        "apiVersion": POD_DISRUPTION_BUDGET.api_version,
+        "kind": POD_DISRUPTION_BUDGET.kind,
+        "metadata": {"name": "a"},
+        "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "protected"}}},
+    }
+    c.create(budget, show=["spec"])
+    status = ["status.currentHealthy", "status.disruptionsAllowed"]
+    c.until(POD_DISRUPTION_BUDGET, "a", has("status.currentHealthy", 1), show=status)
+    c.create(_pod(c, "urgent", "high"), show=["spec.priority"])
+    c.until(POD, "urgent", condition("Ready"), show=PLACED)
+    c.list(POD, show=["metadata.name"])
