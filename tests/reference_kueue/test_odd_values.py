@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -203,10 +204,11 @@ def wrong_with(batch: Batch | Marked, *, keeps_claims: bool = True) -> list[str]
 
 
 def _names(message: str, field: Field) -> bool:
-    """True if a refusal has the name of the field, or the path of one that it is a part of."""
-    paths = (field.path[:length] for length in range(2, len(field.path) + 1))
+    """True if a refusal has the field as the end of a path, or the path of a part that has it."""
+    paths = (field.path[:length] for length in range(min(2, len(field.path)), len(field.path) + 1))
     own = next(step for step in reversed(field.path) if isinstance(step, str))
-    return own in message or any(path_of(path) in message for path in paths)
+    is_last = re.search(rf"\.{re.escape(own)}\b", message) is not None
+    return is_last or any(path_of(path) in message for path in paths)
 
 
 DELETED: Final = "while it is being deleted"
