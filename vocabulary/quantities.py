@@ -10,6 +10,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
+from vocabulary.integers import int64_of
+
 _SUFFIX: Final = {
     "": Fraction(1),
     "n": Fraction(1, 10**9),
@@ -33,15 +35,17 @@ _QUANTITY: Final = re.compile(
 )
 _NOTHING: Final = re.compile(r"[+-]\.?|\.")
 """Go reads numbers without a digit as zero."""
-_MAX_DIGITS: Final = 9
+_MAX_DIGITS: Final = 1000
 _MAX_EXPONENT: Final = 1000
-"""Exact fractions with larger exponents would take seconds."""
+"""Exact fractions with more digits or larger exponents would take seconds."""
+_MAX_BINARY: Final = Fraction(2**63 - 1)
+"""Go caps quantities with binary suffixes, and no others."""
 
 
 @lru_cache(maxsize=4096)
 def parse_quantity(quantity: str | int | float) -> Fraction:
     """Parse a quantity to its exact value. Raises ValueError if it is malformed."""
-    if isinstance(quantity, int):
+    if isinstance(quantity, int) and abs(quantity) < 2**63:
         return Fraction(quantity)
     text = str(quantity)
     match = _QUANTITY.fullmatch(text)
@@ -49,10 +53,18 @@ def parse_quantity(quantity: str | int | float) -> Fraction:
         return Fraction(0)
     if match is None:
         raise ValueError(f"{text!r} is not a resource quantity; use for example 2, 500m or 1Gi")
-    value = Fraction(match[2].rstrip(".") if match[2].endswith(".") else match[2])
-    if match[3]:
-        exponent = int(match[3][1:][:_MAX_DIGITS])
-        value *= Fraction(10) ** max(-_MAX_EXPONENT, min(exponent, _MAX_EXPONENT))
-    else:
-        value *= _SUFFIX[match[4] or ""]
+    whole, _, part = match[2].partition(".")
+    digits = f"{whole}{part}".lstrip("0")
+    significant = digits.rstrip("0")
+    if len(significant) > _MAX_DIGITS:
+        raise ValueError(f"a resource quantity has {len(significant)} digits, over {_MAX_DIGITS}")
+    exponent = int64_of(match[3][1:]) if match[3] else 0
+    if exponent is None:
+        raise ValueError(f"the exponent of the resource quantity {text!r} is no int64")
+    exponent += len(digits) - len(significant) - len(part)
+    power = Fraction(10) ** max(-_MAX_EXPONENT, min(exponent, _MAX_EXPONENT))
+    suffix = match[4] or ""
+    value = int(significant or "0") * power * _SUFFIX[suffix]
+    if suffix.endswith("i"):
+        value = min(value, _MAX_BINARY)
     return -value if match[1] == "-" else value

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from typing import Final, TypeAlias
 
+from vocabulary.integers import int64_of
 from vocabulary.objects import Object
 
 Labels: TypeAlias = Mapping[str, str]
@@ -156,11 +157,7 @@ def holds(key: str, operator: str, values: Collection[str], labels: Labels) -> b
 
 def _is_beyond(label: str, operator: str, values: Collection[str]) -> bool:
     # False if the label is not an integer.
-    bound = next(iter(values), "")
-    if not _is_whole(label) or not _is_whole(bound):
+    number, bound = int64_of(label), int64_of(next(iter(values), ""))
+    if number is None or bound is None:
         return False
-    return int(label) > int(bound) if operator == "Gt" else int(label) < int(bound)
-
-
-def _is_whole(text: str) -> bool:
-    return text.isascii() and text[text[:1] in ("+", "-") :].isdigit()
+    return number > bound if operator == "Gt" else number < bound

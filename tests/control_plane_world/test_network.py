@@ -20,6 +20,7 @@ from conformance.worlds.control_plane.network import (
     MachineNetwork,
     NamedMachine,
     NetworkNamespace,
+    why_no_hostname_can_be_given,
     why_none_can_be_made,
 )
 from conformance.worlds.control_plane.operator_process import RealOperator
@@ -180,7 +181,7 @@ def test_two_servers_listen_on_one_port_and_each_is_reached_in_its_own_network(
 
 
 def test_each_process_has_the_host_name_of_its_machine() -> None:
-    if why := why_none_can_be_made():
+    if why := why_no_hostname_can_be_given() or why_none_can_be_made():
         pytest.skip(f"this user may have no host name of his own: {why}")
     ask = partial(subprocess.check_output, [sys.executable, "-c", ASKS_ITS_NAME], text=True)
     machines = NamedMachine("operator-1"), NetworkNamespace("operator-2")
@@ -188,6 +189,19 @@ def test_each_process_has_the_host_name_of_its_machine() -> None:
     assert ask() == socket.gethostname()
     for machine in machines:
         machine.close()
+
+
+def test_a_network_needs_no_permission_for_host_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(call: str, *_: object) -> None:
+        raise PermissionError("no host names")
+
+    if why := why_none_can_be_made():
+        pytest.skip(f"this user may have no network of his own: {why}")
+    why_none_can_be_made.cache_clear()
+    why_no_hostname_can_be_given.cache_clear()
+    monkeypatch.setattr(f"{NetworkNamespace.__module__}._name_machine", refuse)
+    assert (why_none_can_be_made(), why_no_hostname_can_be_given()) == ("", "no host names")
+    why_no_hostname_can_be_given.cache_clear()
 
 
 def test_a_caller_who_comes_when_the_network_is_closed_finds_nobody(

@@ -72,6 +72,13 @@ LIMITS: Final[tuple[Limit, ...]] = (
         fields=r"body\.(spec\.nodeName|items\.0\.metadata\.name)",
     ),
     Limit(
+        "digits-of-quantities",
+        "A quantity of more than 1,000 digits is refused.",
+        "Sums are exact, and take seconds with numbers of millions of digits.",
+        ("long-quantities",),
+        steps="limit .* of [0-9]+",
+    ),
+    Limit(
         "definitions-at-once",
         "A CRD is established immediately when it is created.",
         "Scenarios begin with their CRDs installed; waiting for them tests nothing.",

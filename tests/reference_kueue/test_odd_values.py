@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -202,11 +203,17 @@ def wrong_with(batch: Batch | Marked, *, keeps_claims: bool = True) -> list[str]
     return found
 
 
+_IN_ANY_REFUSAL: Final = frozenset({"key", "kind", "name", "type", "value", "values"})
+"""Names of fields that are words of refusals, too."""
+
+
 def _names(message: str, field: Field) -> bool:
     """True if a refusal has the name of the field, or the path of one that it is a part of."""
-    paths = (field.path[:length] for length in range(2, len(field.path) + 1))
+    paths = (field.path[:length] for length in range(min(2, len(field.path)), len(field.path) + 1))
     own = next(step for step in reversed(field.path) if isinstance(step, str))
-    return own in message or any(path_of(path) in message for path in paths)
+    before = r"\." if own in _IN_ANY_REFUSAL else r"\b"
+    is_named = re.search(rf"{before}{re.escape(own)}\b", message) is not None
+    return is_named or any(path_of(path) in message for path in paths)
 
 
 DELETED: Final = "while it is being deleted"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Mapping
 from copy import deepcopy
 from random import Random
 from typing import Any, Final, NamedTuple
 
 from tests.differential.exchange import Call
-from tests.differential.scripts.types import small_objects
 from vocabulary.kinds import Kind
 from vocabulary.messages import entries_of, fields_of, tables
 
@@ -71,12 +71,14 @@ class Wrong(NamedTuple):
 class Fuzz:
     """Draws requests. The objects that PUTs and patches name have to exist: `existing`."""
 
-    def __init__(self, seed: int, namespace: str, *, filled: int) -> None:
+    def __init__(
+        self, seed: int, namespace: str, objects: Mapping[Kind, dict[str, Any]], *, filled: int
+    ) -> None:
         """`filled` is the maximum number of well-typed values that an object gets in addition."""
         self._random = Random(seed)
         self._namespace = namespace
         self._filled = filled
-        self._objects = small_objects(namespace)
+        self._objects = objects
         self._kinds = tuple(self._objects)
         self._count = 0
 

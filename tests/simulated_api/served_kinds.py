@@ -22,6 +22,7 @@ from fixtures.simulated.builtin.webhook_configurations import (
     WebhookConfigurationStrategy,
 )
 from fixtures.simulated.strategy import Strategy
+from vocabulary.kinds import POD_DISRUPTION_BUDGET, Kind
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "served-kinds.md"
 _INTRODUCTION: Final = """\
@@ -33,9 +34,9 @@ _INTRODUCTION: Final = """\
 operator whose roles have a rule for one of them.
 
 The kinds of the second table are stored, with their types, defaults, generations and statuses.
-Values are checked as to their types only. No controller of the simulation acts on objects of these
-kinds. Where a real cluster would do something, `assay serve` says so by an Event about the object,
-with the reason `NoController`:
+Values are checked as to their types, and label selectors are validated. No controller of the
+simulation acts on objects of these kinds. Where a real cluster would do something, `assay serve`
+says so by an Event about the object, with the reason `NoController`:
 
 ```
 kubectl get events --field-selector reason=NoController
@@ -60,7 +61,7 @@ def render() -> str:
 
 
 def _controlled() -> Iterator[str]:
-    plain = {each.kind for each in further_kinds() if each.kind.kind != "PodDisruptionBudget"}
+    plain = _plain()
     yield "| kind | API version | short names |"
     yield "| --- | --- | --- |"
     for strategy in _in_order():
@@ -70,7 +71,7 @@ def _controlled() -> Iterator[str]:
 
 def _uncontrolled() -> Iterator[str]:
     missing = uncontrolled_kinds()
-    plain = {each.kind for each in further_kinds() if each.kind.kind != "PodDisruptionBudget"}
+    plain = _plain()
     yield "| kind | API version | short names | without its controller |"
     yield "| --- | --- | --- | --- |"
     for strategy in _in_order():
@@ -78,6 +79,11 @@ def _uncontrolled() -> Iterator[str]:
             told = missing.get(strategy.kind, _DATA)
             row = (strategy.kind.kind, _versions(strategy), _short(strategy), told)
             yield f"| {' | '.join(row)} |"
+
+
+def _plain() -> set[Kind]:
+    """The kinds on which no controller of the simulation acts."""
+    return {each.kind for each in further_kinds()} - {POD_DISRUPTION_BUDGET}
 
 
 def _in_order() -> list[Strategy]:

@@ -349,3 +349,10 @@ def test_an_update_is_never_judged_harder_than_a_creation(
         if "fixed cannot change" not in flaw.body
     }
     assert updated <= created
+
+
+def test_a_path_descends_to_any_depth() -> None:
+    deep: Any = {"z": "found"}
+    for _ in range(5000):
+        deep = {"a": deep}
+    assert parse_json_path("..z")(deep) == ["found"]

@@ -14,6 +14,7 @@ from fixtures.simulated.cluster import SimulatedCluster
 from fixtures.simulated.controllers.settings import Settings
 from fixtures.simulated.serve.protobuf.decoding import decoded
 from fixtures.simulated.serve.server import ServedCluster, serve
+from tests.differential.exchange import TABLE
 from tests.simulated_api.served import TOKEN, ask
 from tests.simulated_api.served_kinds import PAGE, render, served
 from tests.simulated_api.test_protobuf import envelope
@@ -34,6 +35,7 @@ NO_RESOURCES = {
     ("v1", "DeleteOptions"),
 }
 """Bodies of subresources, and of deletions."""
+MERGE = "application/merge-patch+json"
 NOT_SERVED = {("v1", "ComponentStatus")}
 """Deprecated; its objects are the health of components."""
 ANOTHER_FORM = {("events.k8s.io/v1", "Event")}
@@ -101,11 +103,35 @@ def test_an_object_lives_and_goes(cluster: SimulatedCluster, obj: dict[str, Any]
     created = user(Create(kind, obj, namespace, name))
     cluster.loop.run_for(SECOND)
     labelled = user(Patch(kind, namespace, name, {"metadata": {"labels": {"a": "b"}}}))
-    assert labelled["metadata"].get("generation") == created["metadata"].get("generation")
+    counted = {1} if cluster.api.strategies[str(kind)].has_generation else {None}
+    assert {each["metadata"].get("generation") for each in (created, labelled)} == counted
+    assert labelled["metadata"]["labels"]["a"] == "b"
     assert [each["metadata"]["name"] for each in user(List(kind)).items] == [name]
     user(Delete(kind, namespace, name))
     cluster.loop.run_for(SECOND)  # a ReplicationController first orphans its pods
     assert user(List(kind)).items == ()
+
+
+@pytest.mark.parametrize("obj", manifests(), ids=lambda obj: obj["kind"])
+def test_an_update_without_what_an_object_says_is_answered_and_shown(
+    running: ServedCluster, obj: dict[str, Any]
+) -> None:
+    """By a PUT, by patches, and by its status."""
+    kind, name = kind_of(obj), obj["metadata"]["name"]
+    one = kind.path("default" if kind.namespaced else "", name)
+    code, created = ask(running, one.rpartition("/")[0], "POST", obj)
+    assert code == 201, created
+    said = [key for key in created if key not in ("apiVersion", "kind", "metadata")]
+    bare = {key: created[key] for key in ("apiVersion", "kind", "metadata")}
+    requests: list[tuple[str, Any]] = [("PUT", bare), ("PATCH", dict.fromkeys(said))]
+    requests += [("PATCH", {key: {}}) for key in said if isinstance(created[key], dict)]
+    for method, body in requests:
+        for path in (one, f"{one}/status"):
+            how = MERGE if method == "PATCH" else "application/json"
+            code, answer = ask(running, path, method, body, content_type=how)
+            assert code in (200, 404, 409, 422), answer
+            code, table = ask(running, one, accept=TABLE)
+            assert code == 200, table
 
 
 @pytest.mark.parametrize("obj", manifests(), ids=lambda obj: obj["kind"])
@@ -182,6 +208,15 @@ def test_a_namespace_that_is_deleted_takes_such_objects_along(cluster: Simulated
     cluster.loop.run_for(30 * SECOND)
     namespaced = [kind for kind in KINDS.values() if kind.namespaced]
     assert not [kind for kind in namespaced if user(List(kind, "team")).items]
+
+
+@pytest.mark.parametrize("percentage", ["101%", f"{2**63}%", f"{'9' * 5000}%"])
+def test_a_budget_of_more_than_all_pods_is_refused(running: ServedCluster, percentage: str) -> None:
+    budget = {"metadata": {"name": "b"}, "spec": {"maxUnavailable": percentage}}
+    path = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
+    code, answer = ask(running, path, "POST", budget)
+    assert code == 422
+    assert answer["details"]["causes"][0]["field"] == "spec.maxUnavailable"
 
 
 def test_a_port_of_zero_in_protobuf_is_the_service_port(running: ServedCluster) -> None:

@@ -10,8 +10,10 @@ import pytest
 from tests.differential.exchange import Answer, Call
 from tests.differential.plane import definitions
 from tests.differential.real_target import RealTarget, started
+from tests.differential.scripts.types import small_objects
 from tests.differential.simulated_target import SimulatedTarget
 from tests.simulated_api.fuzzed import Fuzz
+from tests.simulated_api.test_every_kind import kind_of, manifests
 
 SEED = 1
 REQUESTS = 10_000
@@ -43,7 +45,8 @@ def _begun(target: RealTarget | SimulatedTarget, fuzz: Fuzz) -> None:
 
 def test_no_object_ends_the_cluster_or_is_answered_by_a_bug() -> None:
     target = SimulatedTarget(definitions())
-    fuzz = Fuzz(SEED, NAMESPACE, filled=3)
+    further = {kind_of(obj): obj for obj in manifests()}
+    fuzz = Fuzz(SEED, NAMESPACE, further | small_objects(NAMESPACE), filled=3)
     _begun(target, fuzz)
     wrong = []
     for number in range(REQUESTS):
@@ -74,7 +77,7 @@ def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealTarg
 @pytest.mark.control_plane
 def test_a_real_server_answers_a_sample_with_the_same_codes(control_plane: RealTarget) -> None:
     simulated = SimulatedTarget(definitions())
-    fuzz = Fuzz(SEED, NAMESPACE, filled=0)
+    fuzz = Fuzz(SEED, NAMESPACE, small_objects(NAMESPACE), filled=0)
     _begun(simulated, fuzz)
     _begun(control_plane, fuzz)
     differing = {}

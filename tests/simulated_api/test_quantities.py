@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fixtures.simulated.builtin.quantities import canonical_quantity
+from fixtures.simulated.controllers.workloads.workload import scaled
 from tests.simulated_api.cluster import Cluster, job, pod
 from vocabulary.kinds import (
     JOB,
@@ -72,6 +73,11 @@ class TestQuota:
         ("0", "0"),
         ("1e3", "1e3"),
         ("2e-3", "2e-3"),
+        ("1e+00000000000000000005", "100e3"),
+        ("9Ei", str(2**63 - 1)),
+        (f"{2**64}", str(2**64)),
+        ("9" * 1000 + "e1000", "9" * 1000 + "0e999"),
+        ("0" * 5000 + "7", "7"),
     ],
 )
 def test_a_quantity_is_stored_in_its_one_canonical_form(given: str | float, stored: str) -> None:
@@ -89,3 +95,16 @@ def test_equal_numbers_are_printed_as_each_was_written_whichever_came_first() ->
     assert [canonical_quantity(10**16), canonical_quantity(1e16)] == ["10P", "10e15"]
     canonical_quantity.cache_clear()
     assert [canonical_quantity(1e16), canonical_quantity(10**16)] == ["10e15", "10P"]
+
+
+@pytest.mark.parametrize("amount", ["9" * 1001, "1" * 5000, f"1e{2**63}", 10**1000 + 1])
+def test_a_quantity_that_is_too_long_is_refused(cluster: Cluster, amount: str | int) -> None:
+    quota = {"metadata": {"name": "q", "namespace": "default"}, "spec": {"hard": {"pods": amount}}}
+    error = cluster.refused(Create(RESOURCE_QUOTA, quota))
+    assert (error.code, error.reason) == (400, "BadRequest")
+    assert "unable to parse quantity's suffix" in error.message
+
+
+def test_a_percentage_beyond_64_bits_scales_to_nothing() -> None:
+    assert scaled(f"{'9' * 5000}%", 10, round_up=True) == 0
+    assert scaled("25%", 10, round_up=True) == 3

@@ -124,9 +124,19 @@ class NetworkNamespace:
 
 @cache
 def why_none_can_be_made() -> str:
-    """Why this user cannot have networks and host names of his own, in words; empty if he can."""
+    """Why this user cannot have networks of his own, in words; empty if he can."""
+    return _why_not(NetworkNamespace)
+
+
+@cache
+def why_no_hostname_can_be_given() -> str:
+    """Why this user cannot give processes a host name of their own, in words; empty if he can."""
+    return _why_not(partial(NamedMachine, "any"))
+
+
+def _why_not(make: Callable[[], Network]) -> str:
     try:
-        NetworkNamespace("any").close()
+        make().close()
     except (OSError, AttributeError) as error:  # not permitted, or no Linux
         return str(error)
     return ""

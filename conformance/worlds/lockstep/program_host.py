@@ -14,6 +14,7 @@ from conformance.worlds.control_plane.network import (
     NamedMachine,
     Network,
     NetworkNamespace,
+    why_no_hostname_can_be_given,
     why_none_can_be_made,
 )
 from conformance.worlds.lockstep.health_probe import HealthProbe
@@ -165,12 +166,12 @@ class ProgramHost:
 
     def _new_network(self, hostname: str) -> Network:
         """That of one program, which has a host name as in a pod; a port that it cannot choose is
-        free in its own."""
-        if why_none_can_be_made():
-            return MachineNetwork()
-        if self._implementation.fixed_port is None:
-            return NamedMachine(hostname)
-        return NetworkNamespace(hostname)
+        free in its own. Either is left out if this user may not give it."""
+        if why_no_hostname_can_be_given():
+            hostname = ""
+        if self._implementation.fixed_port is not None and not why_none_can_be_made():
+            return NetworkNamespace(hostname)
+        return NamedMachine(hostname) if hostname else MachineNetwork()
 
     def _launch(self, name: str) -> Launch:
         health_port, webhook_port = self._ports[name]

@@ -252,6 +252,81 @@ def versions_of_autoscalers(c: Dialogue) -> None:
     c.raw("GET", v2, label="the change in v2", show=["apiVersion", "spec"])
 
 
+@script("What a DaemonSet counts its templates in is the server's alone.", ["4.16"])
+def counted_templates(c: Dialogue) -> None:
+    (obj,) = (each for each in manifests("uncontrolled.yaml") if each["kind"] == "DaemonSet")
+    counted = "deprecated.daemonset.template.generation"
+    show = ["metadata.annotations", "metadata.generation"]
+    path = _path(c, obj, obj["metadata"]["name"])
+
+    def told(count: str) -> dict[str, Any]:
+        return {"metadata": {"annotations": {counted: count}}}
+
+    for count in ("7", "abc", "", str(2**63)):
+        metadata = {**obj["metadata"], "name": "other", **told(count)["metadata"]}
+        new = {**obj, "metadata": metadata}
+        c.raw("POST", f"{_path(c, obj)}?dryRun=All", new, label=f"create with {count}", show=show)
+    c.raw("POST", _path(c, obj), obj, label="create", show=show)
+    template = {"spec": {"template": {"spec": {"nodeName": "n9"}}}}
+    for count in ("7", "abc", "", None):
+        for at in ("", "/status"):
+            for label, body in (
+                ("count", told(count)),
+                ("another template", {**template, **told(count)}),
+            ):
+                c.raw(
+                    "PATCH",
+                    f"{path}{at}",
+                    body,
+                    content_type=_MERGE,
+                    label=f"{label} {count!r} at {at}",
+                    show=show,
+                )
+    changed = {"spec": {"template": {"spec": {"nodeName": "n8"}}}}
+    c.raw("PATCH", path, changed, content_type=_MERGE, label="change the template", show=show)
+    c.raw("DELETE", path, label="delete", show=["kind", "status.desiredNumberScheduled"])
+
+
+@script("An update without a spec is one with the zeros of a spec.", ["4.16"])
+def updates_without_spec(c: Dialogue) -> None:
+    for obj in manifests("uncontrolled.yaml"):
+        if obj["kind"] not in ("NetworkPolicy", "PodDisruptionBudget"):
+            continue  # a real server misses fields of the others
+        kind, name = obj["kind"], obj["metadata"]["name"]
+        answer = c.raw("POST", _path(c, obj), obj, label=f"create {kind}", show=["kind"])
+        bare = {key: value for key, value in answer.body.items() if key != "spec"}
+        path = f"{_path(c, obj, name)}?dryRun=All"
+        show = ["spec", "metadata.generation"]
+        if kind == "NetworkPolicy":  # a controller writes the other meanwhile
+            c.raw("PUT", path, bare, label=f"put {kind} without", show=show)
+        merged = {"spec": None}
+        c.raw("PATCH", path, merged, content_type=_MERGE, label=f"null of {kind}", show=show)
+        removed = [{"op": "remove", "path": "/spec"}]
+        how = "application/json-patch+json"
+        c.raw("PATCH", path, removed, content_type=how, label=f"remove of {kind}", show=show)
+        c.raw("DELETE", path.partition("?")[0], label=f"delete {kind}", show=["kind"])
+
+
+@script("Selectors of labels are validated in every kind that has them.", ["4.16"])
+def selectors_of_every_kind(c: Dialogue) -> None:
+    bad = {"matchExpressions": [{"key": "a"}], "matchLabels": {"-": "b"}}
+    for kind, spec in (
+        ("NetworkPolicy", {"podSelector": bad}),
+        ("NetworkPolicy", {"podSelector": {}, "ingress": [{"from": [{"podSelector": bad}]}]}),
+        ("NetworkPolicy", {"podSelector": {}, "egress": [{"to": [{"namespaceSelector": bad}]}]}),
+        ("PodDisruptionBudget", {"selector": bad}),
+        ("ValidatingAdmissionPolicy", {"matchConstraints": {"objectSelector": bad}}),
+        ("ValidatingAdmissionPolicyBinding", {"matchResources": {"namespaceSelector": bad}}),
+    ):
+        (obj,) = (each for each in manifests("uncontrolled.yaml") if each["kind"] == kind)
+        inner = next(iter(spec))
+        merged = spec[inner]
+        if kind.startswith("Validating"):
+            merged = {**obj["spec"].get(inner, {}), **spec[inner]}
+        new = {**obj, "spec": {**obj["spec"], **spec, inner: merged}}
+        _create(c, new, f"bad selectors in {inner} of")
+
+
 @script(
     "A request for a certificate tells who made it, and is approved by a subresource.", ["4.16"]
 )

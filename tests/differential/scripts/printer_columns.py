@@ -55,6 +55,7 @@ _SPEC: Final = {
     "dotted.key": "z",
     "none": None,
     "one": {"deep": 7},
+    "numbers": [{"half": 1.5, "whole": 2.0, "none": None}],
     "list": [
         {"n": 1, "kind": "a", "on": False, "one": {"deep": "w"}},
         {"n": 2, "kind": "b", "on": True, "one": {"deep": "x"}},
@@ -114,6 +115,29 @@ def paths_of_columns(c: Dialogue) -> None:
     _table_of(c, _definition(c, _PATHS))
 
 
+@script("A filter compares values of one type, and orders no booleans.", ["4.16"])
+def comparisons_in_columns(c: Dialogue) -> None:
+    filters = (
+        "@.n==1.0",
+        "@.n!=1.5",
+        "@.n<1.5",
+        "@.on<true",
+        "@.on>=false",
+        "@.on!=true",
+        "@.kind<'b'",
+        "@.kind>='b'",
+        "@.one=='x'",
+        "@.one!='x'",
+        "@.one<'x'",
+        "@.n=='1'",
+        "@.n>true",
+        "@.kind==true",
+    )
+    numbers = ("@.half==1.5", "@.half>1.0", "@.half>1", "@.none=='x'", "@.whole==2", "@.whole==2.0")
+    paths = [f".spec.list[?({each})].n" for each in filters]
+    _table_of(c, _definition(c, [*paths, *(f".spec.numbers[?({each})].half" for each in numbers)]))
+
+
 @script("A column of numbers shows numbers alone.", ["4.16"])
 def numbers_in_columns(c: Dialogue) -> None:
     paths = (".spec.list[-1:].n", ".spec.name", ".spec.one", ".spec.list[?(@.n>1)].n")
@@ -131,3 +155,25 @@ def malformed_columns(c: Dialogue) -> None:
     path = f"{_DEFINITIONS}?dryRun=All"
     for each in _MALFORMED:
         c.raw("POST", path, _definition(c, [each]), label=f"define {each!r}", show=["spec.names"])
+
+
+@script("A printer column has a name, a known type, and a known format if any.", ["4.16"])
+def invalid_columns(c: Dialogue) -> None:
+    path = f"{_DEFINITIONS}?dryRun=All"
+    full = {"name": "n", "type": "string", "jsonPath": ".spec.name"}
+    for label, column in {
+        "no name": {**full, "name": ""},
+        "an absent name": {"type": "string", "jsonPath": ".spec.name"},
+        "no type": {"name": "n", "jsonPath": ".spec.name"},
+        "a strange type": {**full, "type": "strange"},
+        "a type of values": {**full, "type": "object"},
+        "a strange format": {**full, "format": "strange"},
+        "a format": {**full, "format": "int32"},
+        "no format": {**full, "format": ""},
+        "a type and format that differ": {**full, "type": "date", "format": "byte"},
+        "nothing": {},
+    }.items():
+        definition = _definition(c, ())
+        (version,) = definition["spec"]["versions"]
+        version["additionalPrinterColumns"] = [column]
+        c.raw("POST", path, definition, label=f"define with {label}", show=["spec.names"])

@@ -81,3 +81,28 @@ def quota_validation(c: Dialogue) -> None:
     )
     c.until(RESOURCE_QUOTA, "empty", exists)
     c.list(CONFIG_MAP)
+
+
+@script("Quantities of any length are read, and binary ones beyond 64 bits are capped.", ["4.16"])
+def long_quantities(c: Dialogue) -> None:
+    path = f"{RESOURCE_QUOTA.path(c.namespace)}?dryRun=All"
+    for amount in (
+        str(2**63 - 1),
+        str(2**63),
+        f"-{2**63}",
+        "9" * 5000,
+        f"{'9' * 4000}e999",
+        f"{'9' * 5000}e-4999",
+        f"0.{'9' * 5000}",
+        f"{'9' * 18}E",
+        f"{'9' * 15}Ei",
+        "9Ei",
+        "1e30",
+        "1e+000000000000000000005",
+        f"1e{2**63}",
+        f"1e-{2**63 + 1}",
+        f"1e{'9' * 5000}",
+    ):
+        label = amount if len(amount) < 30 else f"{amount[:3]}…{amount[-5:]} of {len(amount)}"
+        shown = ["spec", "reason"]
+        c.raw("POST", path, _quota(pods=amount), label=f"limit {label}", show=shown)

@@ -13,7 +13,7 @@ from tests.differential.plane import WIDGET
 from tests.differential.predicates import event, events, has
 from tests.differential.script import script
 from tests.differential.scripts.manifests import config_map, unscheduled, widget
-from vocabulary.kinds import CONFIG_MAP, JOB, POD, SECRET
+from vocabulary.kinds import CONFIG_MAP, EVENT, JOB, POD, SECRET
 
 NAMES = ["metadata.name"]
 LATER = "999999999999"
@@ -40,7 +40,11 @@ def label_selectors(c: Dialogue) -> None:
         "x=3",
     ):
         c.list(CONFIG_MAP, labels=selector, show=NAMES)
-    for wrong in ("x=1,", "x in 1", "=1", "x=a b", "x>1", "x=bad!"):
+    for selector in ("x>1", "x<+2", "x>-1", f"x<{2**63 - 1}", f"x>{-(2**63)}", "x>007"):
+        c.list(CONFIG_MAP, labels=selector, show=NAMES)
+    for wrong in ("x=1,", "x in 1", "=1", "x=a b", "x=bad!", "x>a", f"x>{2**63}", f"x<{10**80}"):
+        c.list(CONFIG_MAP, labels=wrong, show=NAMES)
+    for wrong in ("x in (a,-b,-c)", "x notin (-z,-a,m)", "x!=-a", "x in (a,-b),-y=-c,x>1"):
         c.list(CONFIG_MAP, labels=wrong, show=NAMES)
 
 
@@ -65,6 +69,21 @@ def field_selectors(c: Dialogue) -> None:
     c.list(WIDGET, fields="spec.size=large", show=NAMES)
     c.list(WIDGET, fields="spec.hidden=true", show=NAMES)
     c.list(JOB, fields="status.successful=0", show=NAMES)
+
+
+@script("Commas, equals signs and backslashes are escaped in a field selector's values.", ["4.16"])
+def escaped_field_selectors(c: Dialogue) -> None:
+    reasons = {"plain": "a", "comma": "a,b", "equals": "a=b", "backslash": "a\\b", "all": ",=\\"}
+    for name, reason in reasons.items():
+        regarding = {"kind": "Pod", "namespace": c.namespace, "name": "a"}
+        event = {"metadata": {"name": name}, "involvedObject": regarding, "reason": reason}
+        c.create({"apiVersion": "v1", "kind": "Event", **event}, show=NAMES)
+    for value in ("a", r"a\,b", r"a\=b", r"a\\b", r"\,\=\\", r"a\,c"):
+        for equality in ("=", "==", "!="):
+            c.list(EVENT, fields=f"reason{equality}{value}", show=NAMES)
+    c.list(EVENT, fields=r"reason=a\,b,metadata.name=comma", show=NAMES)
+    for wrong in ("a,b", "a=b", "a\\b", "\\", "a\\", r"a\,\b", r"a\\\c", r"\,=", r"\=\ "):
+        c.list(EVENT, fields=f"reason={wrong}", show=NAMES)
 
 
 @script("A list is read page by page, each page of the same state.", ["4.16"])
