@@ -107,7 +107,7 @@ def test_a_workload_may_be_finished_before_its_job_is_gone() -> None:
     assert verdict(repeated_run("kueue-v0.19.2", scenario), "QL-016") is Outcome.PASSED
 
 
-@pytest.mark.parametrize("release", ["kueue-v0.6.2", "kueue-v0.19.2"])
+@pytest.mark.parametrize("release", ["kueue-v0.6.2", "kueue-v0.12.3", "kueue-v0.19.2"])
 def test_it_gives_quota_back_when_the_page_says(release: str, tmp_path: Path) -> None:
     """The page has all cells; these are a sample, drawn by the release's name."""
     try:

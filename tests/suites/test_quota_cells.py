@@ -162,7 +162,7 @@ def test_the_table_says_why_a_release_has_no_entry() -> None:
     assert lines[-1].startswith("720 cells: 1 run, ")
 
 
-@pytest.mark.parametrize("release", ["kueue-v0.6.2", "kueue-v0.19.2"])
+@pytest.mark.parametrize("release", ["kueue-v0.6.2", "kueue-v0.12.3", "kueue-v0.19.2"])
 def test_the_table_of_a_release_has_no_blank_cell(release: str) -> None:
     page = (Path(__file__).parents[2] / "docs" / "quota-released.md").read_text("utf-8")
     table = page.partition(f"<!-- {release} -->")[2].partition("<!-- up to here -->")[0]
