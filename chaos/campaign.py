@@ -82,6 +82,12 @@ def pairwise(terrain: Terrain, seed: int) -> Iterator[Plan]:
         yield Plan(terrain.scenario, seed, steps)
 
 
+def pair_count(terrain: Terrain) -> int:
+    """The number of plans that `pairwise` yields."""
+    kinds = len(_menu(terrain))
+    return kinds + kinds * (kinds - 1) // 2
+
+
 def _menu(terrain: Terrain) -> dict[str, MenuEntry]:
     whole = {**FAULT_MENU, **USER_MENU, **_kind(terrain).menu}
     return {name: entry for name, entry in whole.items() if name not in terrain.without}

@@ -14,7 +14,8 @@ A fault lasts until the faults of the run stop, or for the span `for`, or `until
 The steps of a scenario inject faults of their own, beside these. A plan that says `exhaustive:
 true` lists them too, `when: {injection: 1}`, and what it does not list does not happen. It may
 also make the scenario smaller: `scale: {nodes: 1}`. That is what shrinking writes. It may give an
-object another shape, name and parameters: `workload` (see `chaos.variation`). `recorded:
+object another shape, name and parameters: `workload` (see `chaos.variation`). A scenario that is
+written for any operator takes its objects from `manifests`. `recorded:
 {sha256: …, assay: …}` names the history that it was written beside, for a replay to be compared
 with; `story` tells of a bug that others had (see `chaos.story`).
 
@@ -33,6 +34,7 @@ from msgspec import Meta
 
 import chaos.faults  # noqa: F401  # registers every fault
 from chaos.fault import Fault, fault_from_data
+from chaos.faults.create_object import Manifest
 from chaos.fields import Name, PlanError, Span, at, mapping, read_fields, read_value
 from chaos.recorded import Recorded
 from chaos.scale import AS_WRITTEN, Scale
@@ -42,6 +44,7 @@ from chaos.variation import Variation, variation_from_data
 from vocabulary import canonical
 from vocabulary.clock import Micros, format_seconds
 from vocabulary.durations import format_duration
+from vocabulary.objects import Object, name_of
 from vocabulary.safe_yaml import load_yaml, load_yaml_file
 from vocabulary.seeds import MAX_SEED
 from vocabulary.typed_yaml import field_error
@@ -97,6 +100,8 @@ class Plan:
     scale: Scale = AS_WRITTEN
     workload: Variation | None = None
     """The changes to an object under test; None: it is as the scenario wrote it."""
+    manifests: tuple[Object, ...] = ()
+    """The objects of a scenario that is written for any operator; others have their own."""
     exhaustive: bool = False
     """True if nothing else goes wrong: the scenario's steps inject only what is listed here."""
     recorded: Recorded | None = None
@@ -116,6 +121,8 @@ class Plan:
             data["scale"] = self.scale.to_data()
         if self.workload is not None:
             data["workload"] = self.workload.to_data()
+        if self.manifests:
+            data["manifests"] = list(self.manifests)
         if self.exhaustive:
             data["exhaustive"] = True
         if self.triggers:
@@ -157,6 +164,9 @@ class Plan:
             lines.append(f"It has {self.scale.describe()}.")
         if self.workload is not None:
             lines.append(f"{self.workload.describe()}.")
+        if self.manifests:
+            named = (f"{each['kind']} {name_of(each)}" for each in self.manifests)
+            lines.append(f"Its user creates {', '.join(named)}.")
         if self.exhaustive:
             lines.append("Of the faults that its steps inject, only those listed here happen.")
         lines += [f"When {name}: {trigger.describe()}." for name, trigger in self.triggers.items()]
@@ -194,6 +204,7 @@ class _Spelled:
     edition: str = ""
     scale: Scale = AS_WRITTEN
     workload: Any = None
+    manifests: list[Manifest] = field(default_factory=list)
     exhaustive: bool = False
     triggers: dict[str, Any] = field(default_factory=dict)
     faults: list[Any] = field(default_factory=list)
@@ -222,6 +233,7 @@ def plan_from_data(data: Any) -> Plan:
         edition=spelled.edition,
         scale=spelled.scale,
         workload=variation_from_data(spelled.workload, "workload"),
+        manifests=tuple(spelled.manifests),
         exhaustive=spelled.exhaustive,
         recorded=spelled.recorded,
         story=spelled.story,
@@ -316,6 +328,8 @@ def _for_people(data: dict[str, Any]) -> dict[str, Any]:
     for name in ("scale", "workload", "recorded"):
         if name in shaped:
             shaped[name] = _flow(shaped[name])
+    if "manifests" in shaped:
+        shaped["manifests"] = [_flow(each) for each in shaped["manifests"]]
     if "triggers" in shaped:
         shaped["triggers"] = {name: _flow(value) for name, value in shaped["triggers"].items()}
     shaped["faults"] = [

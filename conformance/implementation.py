@@ -22,13 +22,16 @@ from conformance.nearest import meant
 from conformance.suite import load as suites
 from conformance.suite import shipped_profiles
 from conformance.under_test import (
+    DeclaredAnswer,
     DeployedPlace,
     Installed,
     Launch,
     NotDeployableError,
     Place,
     UnderTest,
+    upgraded,
 )
+from fixtures.simulated.controllers.settings import Declared
 from reference_controller import programs
 from reference_controller.manifests import Manifests
 from reference_controller.reference_program import ReferenceProgram
@@ -45,9 +48,10 @@ from reference_controller.runtime.admission_review import (
 from reference_controller.runtime.controller import Controller
 from reference_controller.runtime.leader_election import LeaderElection, LeaseSettings
 from reference_controller.runtime.operator import Operator
+from reference_controller.runtime.options import OperatorOptions
 from vocabulary.clock import MILLISECOND, SECOND, Micros
 from vocabulary.errors import ApiError
-from vocabulary.history import OperatorFacts
+from vocabulary.history import OPERATOR, OperatorFacts
 from vocabulary.implementations import REFERENCE, by_role, in_one_text, named_roles
 from vocabulary.kinds import DEPLOYMENT, Kind
 from vocabulary.objects import Object, labels_of, name_of
@@ -88,6 +92,8 @@ class Implementation:
     """A mutant's change of its webhooks."""
     converts: bool = True
     """True if its resources are served in all versions, since `convert` is called for them."""
+    upgraded_from: Implementation | None = None
+    """The version that each process starts with; this one replaces it at the next start."""
 
     @property
     def role(self) -> str:
@@ -102,12 +108,16 @@ class Implementation:
     @property
     def as_option(self) -> str:
         """The value of `--implementation` for it."""
-        return self.name
+        return upgraded(self.upgraded_from, self.name)
 
     def on_real_clusters(self) -> Implementation:
         """The same, with what is to be expected of it where time is not virtual. Its resources are
         served in the stored version alone, as no webhook outlasts a run to convert them."""
         return replace(self, facts=REAL_FACTS, converts=False)
+
+    def newly_installed(self) -> Implementation:
+        """The same where it replaces no other version."""
+        return replace(self, upgraded_from=None)
 
     def controllers(self, config: Mapping[str, Any]) -> tuple[Controller, ...]:
         """Controllers of one process with that operator configuration."""
@@ -124,7 +134,10 @@ class Implementation:
                 LeaderElection(LeaseSettings(namespace, self.lease, identity)) if elect else None
             )
             return Operator(
-                self.controllers(config), concurrency=self.program.concurrency, election=election
+                self.controllers(config),
+                workers=OperatorOptions().workers,
+                concurrency=self.program.concurrency,
+                election=election,
             )
 
         return build
@@ -259,6 +272,16 @@ class Implementation:
     def constant_folder(self) -> Path | None:
         """None: it reads no certificate."""
         return None
+
+    @property
+    def behaviours(self) -> tuple[Declared, ...]:
+        """None: it makes the pods that its users describe."""
+        return ()
+
+    @property
+    def answers(self) -> tuple[DeclaredAnswer, ...]:
+        """None: it asks the API server alone."""
+        return ()
 
     @property
     def poke_every_us(self) -> Micros | None:
@@ -401,7 +424,16 @@ def without_reference(roles: Iterable[str]) -> tuple[str, ...]:
 
 
 def implementation(name: str, role: str) -> Implementation:
-    """`reference`, or `mutant:<name>`, of a role; raises UnknownImplementationError."""
+    """`reference`, or `mutant:<name>`, of a role; raises UnknownImplementationError.
+
+    Any reference fills the role of an operator of which nothing is known: `jobset`, or
+    `jobset/mutant:<name>`.
+    """
+    program_name, _, which = name.partition("/")
+    if role == OPERATOR and program_name in programs.names():
+        return replace(implementation(which or REFERENCE, program_name), name=name)
+    if role == OPERATOR:
+        raise _unknown_operator(name)
     if without_reference([role]):
         shipped_here = ", ".join(_shipped_with(role))
         raise UnknownImplementationError(
@@ -449,6 +481,16 @@ def implementation(name: str, role: str) -> Implementation:
     raise UnknownImplementationError(
         f"unknown implementation {name!r}; {hint} Use reference, mutant:NAME (assay mutants "
         f"--list shows them), {profiles}or a profile's file, name.yaml"
+    )
+
+
+def _unknown_operator(name: str) -> UnknownImplementationError:
+    """The answer to a name of which no operator is known."""
+    references, profiles = programs.names(), tuple(shipped_profiles())
+    return UnknownImplementationError(
+        f"unknown operator {name!r}; {meant(name, (*references, *profiles))} Use the folder of a "
+        f"Go module, a profile's file (name.yaml), a shipped profile ({', '.join(profiles)}), or "
+        f"a reference controller ({', '.join(references)})"
     )
 
 

@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from chaos.scale import AS_WRITTEN, Scale
 from chaos.variation import Variation
 from conformance.suite import Suite, SuiteError, suite_of_module
+from vocabulary.objects import Object
 
 if TYPE_CHECKING:
+    from chaos.plan import Plan
     from conformance.world import World
 
 Steps = Callable[["World"], None]
@@ -71,15 +73,24 @@ class Scenario:
     """A plan's reductions of the manifests' replicas and components."""
     workload: Variation | None = None
     """A plan's changes of an object under test."""
+    manifests: tuple[Object, ...] = ()
+    """A plan's objects, for a scenario that is written for any operator."""
+    compared_with: str = ""
+    """The scenario whose undisturbed run claims compare its runs with, by id; empty: none."""
+    of_plans: bool = False
+    """Its objects come from a plan; without one it does nothing."""
 
     def scaled(self, scale: Scale) -> Scenario:
         """The same with as many nodes, replicas and components as a plan leaves it."""
         nodes = self.nodes if scale.nodes is None else scale.nodes
         return replace(self, nodes=nodes, scale=scale)
 
-    def varied(self, workload: Variation | None) -> Scenario:
-        """The same with an object changed as a plan says."""
-        return replace(self, workload=workload)
+    def planned(self, plan: Plan | None) -> Scenario:
+        """The same as a plan leaves it: smaller, with other objects."""
+        if plan is None:
+            return self
+        scaled = self.scaled(plan.scale)
+        return replace(scaled, workload=plan.workload, manifests=plan.manifests)
 
     @property
     def suite(self) -> str:
@@ -136,6 +147,8 @@ def scenario(
     untouched: bool = False,
     needs_users: bool = False,
     namespaces: Sequence[str] = (),
+    compared_with: str = "",
+    of_plans: bool = False,
     cases: Mapping[str, Any] | None = None,
 ) -> Callable[[Function], Function]:
     """Register the decorated function as a scenario. Its id comes from its module and name, and
@@ -187,6 +200,8 @@ def scenario(
                 untouched=untouched,
                 needs_users=needs_users,
                 namespaces=tuple(namespaces),
+                compared_with=compared_with,
+                of_plans=of_plans or bool(compared_with),
                 case=number,
             )
         return function

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 ACTORS: Final = frozenset(
     {
-        "operator",
         "user",
         "federated-user",
         "service-account",

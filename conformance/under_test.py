@@ -12,12 +12,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from fixtures.simulated.controllers.settings import Declared
 from reference_controller.runtime.admission_review import Webhooks
 from vocabulary.clock import Micros
 from vocabulary.history import OperatorFacts
+from vocabulary.implementations import UPGRADED
 from vocabulary.objects import Object
 
 READY_PATH = "/readyz"
+READY_AFTER_SECONDS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,11 +89,18 @@ class Launch:
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables beyond those of the harness."""
     ready_path: str = READY_PATH
-    """Where, on its health port, it answers 200 once it is ready."""
+    """Where, on its health port, it answers 200 once it is ready. Empty: nowhere; it counts as
+    ready once it has run for `READY_AFTER_SECONDS`."""
+    folder: Path | None = None
+    """The directory in which it starts; None: that of the harness."""
+    reads: tuple[Path, ...] = ()
+    """Files and directories that it needs, if it has files of its own; beside its program."""
     objects: tuple[Object, ...] = ()
     """Objects that must exist in its namespace before it starts, its ConfigMap for instance."""
     webhooks: OwnWebhooks | None = None
     """None: it serves none itself."""
+    mounts: Mapping[Path, Path] = field(default_factory=dict)
+    """Directories of the machine by where the process finds them, if it has files of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +174,23 @@ class NotDeployableError(ValueError):
     """This implementation cannot be run in a cluster; the message says how else."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredAnswer:
+    """The response of a Service's pods to requests of an operator in virtual time."""
+
+    service: str
+    """A pattern of `NAME.NAMESPACE:PORT`, in which `*` stands for any text."""
+    path: str
+    """A pattern of the URL's path."""
+    status: int
+    body: str
+
+
+def upgraded(old: UnderTest | None, name: str) -> str:
+    """The text of an implementation of that name, and of the version that it replaces if any."""
+    return name if old is None else f"{old.as_option}{UPGRADED}{name}"
+
+
 class UnderTest(Protocol):
     """An implementation that runs as a process, or that stands in the cluster."""
 
@@ -173,6 +200,13 @@ class UnderTest(Protocol):
     @property
     def as_option(self) -> str:
         """The value of `--implementation` for it: its name, or the file of its profile."""
+
+    @property
+    def upgraded_from(self) -> UnderTest | None:
+        """The version that each process starts with; this one replaces it at the next start."""
+
+    def newly_installed(self) -> UnderTest:
+        """The same where it replaces no other version."""
 
     @property
     def role(self) -> str:
@@ -202,6 +236,14 @@ class UnderTest(Protocol):
     @property
     def polls_every_us(self) -> Micros | None:
         """How often it looks by itself, where nothing touches its objects; None: not known."""
+
+    @property
+    def behaviours(self) -> tuple[Declared, ...]:
+        """Declared behaviours of its pods on the simulated cluster."""
+
+    @property
+    def answers(self) -> tuple[DeclaredAnswer, ...]:
+        """Responses of Services to its requests in virtual time; others refuse connections."""
 
     def crds(self) -> tuple[Object, ...]:
         """The custom resource definitions that it brings."""

@@ -8,6 +8,7 @@ what is here runs in virtual time and on real clusters alike.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -24,7 +25,7 @@ from conformance.scenario_type import Scenario
 from conformance.stored import WEBHOOK_FAILED
 from vocabulary.clock import SECOND, Micros, format_seconds
 from vocabulary.errors import ApiError
-from vocabulary.history import Entry, Header
+from vocabulary.history import AT_REST, Entry, Header
 from vocabulary.kinds import NODE, Kind, kind_of
 from vocabulary.objects import Object, name_of, namespace_of
 from vocabulary.requests import Create, Delete, Get, List, ObjectList, Patch, PropagationPolicy
@@ -54,8 +55,16 @@ class World(ABC):
     not under test, those of the first one that is."""
     folder: Path
     """Where the scenario's manifests stand."""
+    requests: int = 0
+    """How many requests the operators have sent, where the cluster counts them."""
     not_ready: str = ""
     """Why the implementation did not come up, so that nothing can be tested; empty if it did."""
+
+    @property
+    def requested(self) -> Counter[str]:
+        """The operators' requests by verb, resource and group, `patch deployments/scale of apps`,
+        where the cluster counts them and the scenario's objects come from a plan."""
+        return Counter()
 
     # What differs from cluster to cluster.
 
@@ -104,6 +113,18 @@ class World(ABC):
     @abstractmethod
     def revert(self, fault: Fault) -> None:
         """Undo a fault before the steps end."""
+
+    @abstractmethod
+    def is_stable(self) -> bool:
+        """True if nothing is going on, and nothing is left to do but what is far off."""
+
+    def rest(self) -> bool:
+        """Let time pass until the world is stable, and mark the moment; False if it does not come
+        within the bound."""
+        is_at_rest = self._wait_until(self.is_stable, self.patience_us)
+        if is_at_rest:
+            self.mark("step", AT_REST)
+        return is_at_rest
 
     @abstractmethod
     def finish(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
@@ -18,6 +19,15 @@ DURATIONS = pytest.StashKey[Durations]()
 
 settings.register_profile("assay", deadline=None, print_blob=True)
 settings.load_profile("assay")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--cases",
+        type=int,
+        metavar="N",
+        help="run the first N cases of each parametrized test",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -40,6 +50,9 @@ def pytest_xdist_auto_num_workers() -> int:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Order tests by duration, longest first, so that no long one starts last."""
+    limit = config.getoption("cases")
+    if limit is not None:
+        _deselect_further_cases(config, items, limit)
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     items[:] = in_shares(items, config.stash[DURATIONS].seconds, workers)
 
@@ -60,6 +73,18 @@ def interruptible() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+def _deselect_further_cases(config: pytest.Config, items: list[pytest.Item], limit: int) -> None:
+    cases: Counter[str] = Counter()
+    kept: list[pytest.Item] = []
+    left_out: list[pytest.Item] = []
+    for item in items:
+        test = item.nodeid.partition("[")[0]
+        (kept if cases[test] < limit else left_out).append(item)
+        cases[test] += 1
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = kept
 
 
 def _has_control_plane() -> bool:

@@ -35,5 +35,6 @@ class Durations:
         self._of_this_run[report.nodeid] += report.duration
 
     def pytest_sessionfinish(self) -> None:
-        if self._cache is not None and not self._is_worker:
-            self._cache.set(KEY, self._known | self._of_this_run)
+        if self._cache is not None and not self._is_worker and self._of_this_run:
+            # Read again: another session may have ended meanwhile.
+            self._cache.set(KEY, self._cache.get(KEY, {}) | self._of_this_run)

@@ -57,3 +57,13 @@ def test_what_was_not_run_stays_known_and_workers_write_nothing() -> None:
         run.pytest_runtest_logreport(report(name, 60.0))
         run.pytest_sessionfinish()
     assert [a_run(cache).seconds(item(name)) for name in "abc"] == [60.0, 60.0, 0]
+
+
+def test_a_session_that_ends_later_and_timed_nothing_forgets_nothing() -> None:
+    cache = Cache()
+    sessions = [a_run(cache) for _ in range(3)]
+    for run, name in zip(sessions, "ab", strict=False):
+        run.pytest_runtest_logreport(report(name, 60.0))
+    for run in sessions:
+        run.pytest_sessionfinish()
+    assert [a_run(cache).seconds(item(name)) for name in "ab"] == [60.0, 60.0]

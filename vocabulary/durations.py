@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
-from vocabulary.clock import SECOND, Micros
+from vocabulary.clock import HOUR, SECOND, Micros
 
 _UNIT_NANOSECONDS: Final = {
     "ns": 1,
@@ -53,6 +53,29 @@ def parse_duration(text: str) -> Micros:
             raise _malformed(text)
         rest = rest[part.end() :]
     return -(total_ns // 1_000) if negative else total_ns // 1_000
+
+
+_DAYS: Final = re.compile(r"([0-9]{1,9})d")
+
+
+def parse_span(text: str) -> Micros:
+    """Parse a span that people type: a Go duration, which may begin with whole days: `7d`, `1d12h`.
+
+    Raises ValueError, also for a negative one.
+    """
+    days = _DAYS.match(text)
+    rest = text[days.end() :] if days else text
+    if rest[:1] in ("+", "-"):
+        raise ValueError(
+            f"{text!r} is not a span; time only goes forward, for example by 7d or 90s"
+        )
+    try:
+        span_us = parse_duration(rest) if rest or not days else 0
+    except ValueError:
+        raise ValueError(
+            f"{text!r} is not a span; use numbers with units, for example 7d, 90s or 1m30s"
+        ) from None
+    return span_us + (int(days[1]) * 24 * HOUR if days else 0)
 
 
 def format_duration(span_us: Micros) -> str:

@@ -23,24 +23,37 @@ class ApiError(Exception):
     """
 
     def __init__(
-        self, code: int, reason: str, message: str, details: Mapping[str, Any] | None = None
+        self,
+        code: int,
+        reason: str,
+        message: str,
+        details: Mapping[str, Any] | None = None,
+        continue_: str = "",
     ) -> None:
+        """`continue_` is a token for the rest of a list of which the state is forgotten."""
         super().__init__(message)
         self.code = code
         self.reason = reason
         self.message = message
         self.details = details
+        self.continue_ = continue_
 
     def __reduce__(self) -> tuple[type[ApiError], tuple[Any, ...]]:
         """Support pickling: exceptions are copied by their arguments."""
-        return type(self), (self.code, self.reason, self.message, self.details)
+        return type(self), (
+            self.code,
+            self.reason,
+            self.message,
+            self.details,
+            self.continue_,
+        )
 
     def to_status(self) -> dict[str, Any]:
         """Return the `metav1.Status` body that a real API server would send."""
         status: dict[str, Any] = {
             "kind": "Status",
             "apiVersion": "v1",
-            "metadata": {},
+            "metadata": {"continue": self.continue_} if self.continue_ else {},
             "status": "Failure",
             "message": self.message,
         }

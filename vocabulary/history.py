@@ -8,6 +8,7 @@ times (`t`, microseconds since the run began) only measure them.
   cluster at any position can be derived.
 - `Fault`: an action of chaos, or its revert.
 - `Process`: the life of a relevant process, operators above all.
+- `OutgoingCall`: an operator called another machine than the API server.
 - `Mark`: a mark of the run itself, for example that the faults have stopped.
 
 The header lists the operators under test, by their roles. An operator's role names its processes
@@ -98,6 +99,12 @@ class OperatorFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """Names and paths of its API that differ from the released ones."""
     granted: tuple[str, ...] | None = None
     """Resources that it was given rights for beyond those of its own manifests."""
+    keeps: tuple[str, ...] = ()
+    """Kinds, with their groups, of which objects stay when their subject is deleted."""
+    volatile: tuple[str, ...] = ()
+    """Fields that its owner declares to be random, as `Kind path`."""
+    accepts: tuple[dict[str, str], ...] = ()
+    """Findings that its owner wants, each with `claim`, `text` and `because`."""
     unsupported: dict[str, str] = {}
     """Claims about features that it does not have, each with the reason."""
     skipped: dict[str, str] = {}
@@ -130,6 +137,34 @@ class WorldFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The user name and uid with which each person of the run was authenticated."""
 
 
+class Counterpart(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The undisturbed run that a run is compared with: the same workload, operator and seed.
+
+    It is in the header of each run that is compared, so that a history can be evaluated by itself.
+    """
+
+    scenario: str
+    sha256: str
+    """The digest of its history."""
+    is_stable: bool
+    """False: it did not come to rest, and no end can be compared with its own."""
+    end: dict[str, dict[str, Any]]
+    """Its live objects at the end by `Kind namespace/name`, in normal form."""
+    subjects: tuple[str, ...] = ()
+    """The objects of users that its operator worked on, as `end` names them."""
+    most: dict[str, int] = {}
+    """The most objects that its operator had alive at a time, by kind."""
+    created: dict[str, Time] = {}
+    """When its operator created the objects of a second workload, by their names in `end`."""
+    volatile: dict[str, str] = {}
+    """Fields that have another value with another seed, as `Kind path`, each with what the values
+    look like. They are not compared."""
+    unequal: tuple[str, ...] = ()
+    """Further differences between the two seeds: no value that looks random."""
+    course: tuple[str, ...] = ()
+    """The first changes that its operator made, in words and in normal form."""
+
+
 class Header(msgspec.Struct, frozen=True, kw_only=True, tag="header"):
     """The run's identity: enough to evaluate it again, and to repeat it."""
 
@@ -148,6 +183,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, tag="header"):
     editions: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
     """By suite, the edition that its claims are judged in; of a suite that is not named, the
     default one."""
+    counterpart: Counterpart | msgspec.UnsetType = msgspec.UNSET
+    """The undisturbed run that claims compare this one with; unset: none does."""
 
     @property
     def first(self) -> OperatorUnderTest:
@@ -257,6 +294,26 @@ class Process(msgspec.Struct, frozen=True, kw_only=True, tag="process", omit_def
     """`ended`: by itself."""
 
 
+class OutgoingCall(msgspec.Struct, frozen=True, kw_only=True, tag="call", omit_defaults=True):
+    """A process resolved a name, connected to another machine than the API server, or asked it.
+
+    Further calls with the same answer are not recorded.
+    """
+
+    n: int
+    t: Time
+    process: str
+    protocol: Literal["dns", "tcp", "http"]
+    to: str
+    """A name, an address and a port, or a method and a URL."""
+    answer: str
+    """Addresses, a status, or why it failed."""
+
+
+AT_REST: Final = "at rest"
+"""The text of a step's mark: nothing was going on there, and nothing was left to do."""
+
+
 class Mark(msgspec.Struct, frozen=True, kw_only=True, tag="mark", omit_defaults=True):
     """A mark of the run. `faults-stopped` begins the progress phase; `end` closes it.
 
@@ -272,8 +329,8 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True, tag="mark", omit_defaults=
     parameters: dict[str, Any] = {}
 
 
-Entry: TypeAlias = Write | Fault | Process | Mark
-Record: TypeAlias = Header | Write | Fault | Process | Mark
+Entry: TypeAlias = Write | Fault | Process | OutgoingCall | Mark
+Record: TypeAlias = Header | Entry
 
 _decoder: Final = msgspec.json.Decoder(Record)
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 REFERENCE: Final = "reference"
+UPGRADED: Final = "->"
+"""Stands between the version that a run starts with and the one that replaces it."""
 _BY_ROLE: Final = re.compile(r"[a-z][a-z0-9-]*=[^,]+(,[a-z][a-z0-9-]*=[^,]+)*")
 
 
@@ -43,6 +45,20 @@ def by_role(spelled: str, roles: Iterable[str]) -> dict[str, str]:
     named = named_roles(spelled)
     default = REFERENCE if named or not spelled else spelled
     return {role: named.get(role, default) for role in roles}
+
+
+def versions(name: str) -> tuple[str, str]:
+    """The version that an operator starts with, and the one it ends with.
+
+    The first is empty if there is but one.
+
+    >>> versions("mine-v1.yaml->mine-v2.yaml")
+    ('mine-v1.yaml', 'mine-v2.yaml')
+    >>> versions("mutant:lazy")
+    ('', 'mutant:lazy')
+    """
+    old, _, new = name.rpartition(UPGRADED)
+    return old, new
 
 
 def overlaid(spelled: str, asked: str, roles: Iterable[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 from chaos.fault import Fault, fault
 from chaos.faults.delete_object import DeleteObject
@@ -26,11 +26,14 @@ def _manifest(data: Any) -> Mapping[str, Any]:
     return obj
 
 
+Manifest: TypeAlias = Annotated[Mapping[str, Any], Spelling(_manifest)]
+
+
 @fault("create_object")
 class CreateObject(Fault):
     """Create an object; a namespaced one always lands in the run's namespace."""
 
-    object: Annotated[Mapping[str, Any], Spelling(_manifest)]
+    object: Manifest
     actor: Who = "user"
 
     is_user_act: ClassVar[bool] = True

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import pytest
 
@@ -19,21 +19,23 @@ from conformance.cli.problems import exit_code_for
 from conformance.running.run_options import DEFAULT_SEED
 
 if TYPE_CHECKING:
+    from conformance.as_tests.cluster import AssayCluster
     from conformance.report.run_result import RunResult
     from conformance.scenario_type import Scenario
     from conformance.under_test import UnderTest
     from conformance.worlds.control_plane.session import Session
 
 RunScenario: TypeAlias = "Callable[[Scenario], RunResult]"
+StartCluster: TypeAlias = "Callable[..., AssayCluster]"
+
+CLUSTER_MARKER: Final = "assay_cluster"
+BEGUN: Final = pytest.StashKey[list["AssayCluster"]]()
+"""The clusters of a test."""
 
 CLUSTERS = ("simulated", "control-plane", "kind")
 SCENARIO_TESTS: Final = "conformance.as_tests.test_scenarios"
 ENDED_WITH: Final = "assay-exit-code"
 """The property of a failed scenario's report that has the exit code of its failure."""
-
-
-class ClaimViolatedError(AssertionError):
-    """A scenario violated a claim; the message has the failures."""
 
 
 class ExitStatus:
@@ -70,9 +72,14 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     is_ours = getattr(getattr(item, "module", None), "__name__", "") == SCENARIO_TESTS
     if report.failed and call.excinfo is not None and is_ours:
         report.user_properties.append((ENDED_WITH, int(_exit_code(call.excinfo.value))))
+    if report.failed and call.when == "call":
+        for cluster in item.stash.get(BEGUN, []):
+            report.sections += [(f"output of {k}", v) for k, v in cluster.outputs.items()]
 
 
 def _exit_code(error: BaseException) -> ExitCode:
+    from conformance.as_tests.judging import ClaimViolatedError
+
     if isinstance(error, ClaimViolatedError):
         return ExitCode.VIOLATED
     if isinstance(error, AssertionError):
@@ -82,6 +89,11 @@ def _exit_code(error: BaseException) -> ExitCode:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(ExitStatus())
+    config.addinivalue_line(
+        "markers",
+        "assay_cluster(crds, load, nodes, gpus, controllers, reaction, services, seed): options of "
+        "the fixture assay_cluster, see docs/pytest.md",
+    )
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -112,6 +124,40 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N",
         help=f"Decides every random choice of the runs (default: {DEFAULT_SEED}).",
     )
+
+
+@pytest.fixture
+def assay_clusters(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[StartCluster]:
+    """Starts clusters for this test, for instance one without faults to compare another with.
+
+    The options are those of the marker `assay_cluster`, and go before them.
+    """
+    from conformance.as_tests.cluster import clusters
+
+    marker = request.node.get_closest_marker(CLUSTER_MARKER)
+    marked = {} if marker is None else marker.kwargs
+    if marker is not None and marker.args:
+        raise pytest.UsageError(f"{request.node.nodeid}: assay_cluster takes named options only")
+
+    def folder() -> Path:
+        return tmp_path_factory.mktemp("assay")
+
+    with clusters(folder, request.node.name, request.path.parent) as start:
+
+        def begin(**options: Any) -> AssayCluster:
+            begun = start(**{**marked, **options})
+            request.node.stash.setdefault(BEGUN, []).append(begun)
+            return begun
+
+        yield begin
+
+
+@pytest.fixture
+def assay_cluster(assay_clusters: StartCluster) -> AssayCluster:
+    """A simulated Kubernetes cluster in virtual time, for this test alone; see docs/pytest.md."""
+    return assay_clusters()
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.as_tests.plugin import ClaimViolatedError, RunScenario
+from conformance.as_tests.judging import ClaimViolatedError
+from conformance.as_tests.plugin import RunScenario
 from conformance.editions import holds, told_by
 from conformance.norm.claim import CLAIMS
 from conformance.profiles.choosing import unfilled

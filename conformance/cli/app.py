@@ -19,6 +19,7 @@ from conformance.cli import (
     compare,
     controller,
     explain,
+    explore,
     in_cluster,
     mutants,
     profile,
@@ -78,6 +79,7 @@ app = typer.Typer(
 )
 
 app.command("run", epilog=EXIT_CODES_HELP)(run.run)
+app.command("explore", epilog=EXIT_CODES_HELP)(explore.explore)
 app.command("replay", epilog=EXIT_CODES_HELP)(replay.replay)
 app.add_typer(claims.app, name="claims")
 app.command("mutants", epilog=EXIT_CODES_HELP)(mutants.mutants)

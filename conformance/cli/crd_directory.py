@@ -19,8 +19,8 @@ from vocabulary.requests import Create
 from vocabulary.safe_yaml import YamlError, load_all_yaml_file
 from vocabulary.typed_yaml import field_error
 
-_ENDINGS: Final = (".json", ".yaml", ".yml")
-_MAX_BYTES: Final = 16 * 1024 * 1024
+FILE_ENDINGS: Final = (".json", ".yaml", ".yml")
+MAX_BYTES: Final = 16 * 1024 * 1024
 """The definitions of kinds with several pod templates are larger than other manifests."""
 
 
@@ -134,11 +134,11 @@ def definitions_in(directory: Path) -> list[tuple[str, Object]]:
     """The definitions in the directory's YAML and JSON files, in order, each with its place."""
     if not directory.is_dir():
         raise BadInputError(f"--crds {directory}: is not a directory; name one with YAML files")
-    files = sorted(path for path in directory.iterdir() if path.suffix in _ENDINGS)
+    files = sorted(path for path in directory.iterdir() if path.suffix in FILE_ENDINGS)
     found = [each for path in files for each in _definitions_of(path)]
     if not found:
         raise BadInputError(
-            f"--crds {directory}: no {', '.join(_ENDINGS)} file there has a "
+            f"--crds {directory}: no {', '.join(FILE_ENDINGS)} file there has a "
             f"CustomResourceDefinition of {CUSTOM_RESOURCE_DEFINITION.api_version}; "
             "name the directory that has them (subdirectories are not read)"
         )
@@ -154,26 +154,34 @@ def definitions_in(directory: Path) -> list[tuple[str, Object]]:
 
 
 def _definitions_of(path: Path) -> Iterator[tuple[str, Object]]:
-    documents = load_all_yaml_file(path, max_bytes=_MAX_BYTES)
+    documents = load_all_yaml_file(path, max_bytes=MAX_BYTES)
     for number, document in enumerate(documents, 1):
         # Other objects may lie beside the definitions, as in kustomizations.
         if not isinstance(document, dict) or document.get("kind") != "CustomResourceDefinition":
             continue
         is_alone = len(documents) == 1
         place = str(path) if is_alone else f"{path}: document {number}"
-        if document.get("apiVersion") != CUSTOM_RESOURCE_DEFINITION.api_version:
-            raise BadInputError(
-                f"{place}: apiVersion: is {document.get('apiVersion')!r}; convert it to "
-                f"{CUSTOM_RESOURCE_DEFINITION.api_version}"
-            )
-        try:
-            msgspec.convert(document, _Definition)
-        except msgspec.ValidationError as error:
-            mistake = mistake_of(error, _Definition)
-            if is_alone:
-                raise field_error(path, *mistake) from error
-            raise YamlError(f"{place}: {mistake.field}: {mistake.what}") from error
+        require_definition(path, place, document, is_alone=is_alone)
         yield place, document
+
+
+def require_definition(path: Path, place: str, document: Object, *, is_alone: bool) -> None:
+    """Raise BadInputError or YamlError, with the place and the field, for what is no definition.
+
+    `is_alone`: the file has no other document, so that the field's line is known.
+    """
+    if document.get("apiVersion") != CUSTOM_RESOURCE_DEFINITION.api_version:
+        raise BadInputError(
+            f"{place}: apiVersion: is {document.get('apiVersion')!r}; convert it to "
+            f"{CUSTOM_RESOURCE_DEFINITION.api_version}"
+        )
+    try:
+        msgspec.convert(document, _Definition)
+    except msgspec.ValidationError as error:
+        mistake = mistake_of(error, _Definition)
+        if is_alone:
+            raise field_error(path, *mistake) from error
+        raise YamlError(f"{place}: {mistake.field}: {mistake.what}") from error
 
 
 def define(api: ApiServer, place: str, definition: Object) -> None:

@@ -28,15 +28,16 @@ def now() -> str:
 
 
 def write_report(
-    suite: SuiteResult, out: Path, *, allure: bool
+    suite: SuiteResult, out: Path, *, allure: bool, beside: Path | None = None
 ) -> tuple[ConformanceReport, SuiteFiles]:
-    """Build the report of a suite and write its folder; the date is now."""
+    """Build the report of a suite and write its folder; the date is now. `beside`: see
+    `write_folder`."""
     from conformance.cli.judging import claims_of
     from conformance.report.build import build_report
     from conformance.report.folder import write_folder
     from conformance.report.suite_version import git_commit, version
 
-    claims = claims_of(suite.runs)
+    claims = claims_of(suite.standing)
     report = build_report(
         suite,
         claims,
@@ -44,7 +45,7 @@ def write_report(
         git_commit=git_commit(),
         date=now(),
     )
-    return report, write_folder(out, suite, report, claims, allure=allure)
+    return report, write_folder(out, suite, report, claims, allure=allure, beside=beside)
 
 
 def show_suite(
@@ -85,7 +86,7 @@ def show_suite(
     for line in (*suite.notes, *summary, *trouble_lines(report)):
         typer.echo(line)
     typer.echo(
-        f"{counts_line(report)}; {counted(len(suite.runs), 'run')} in {suite.wall_seconds:.2f} s"
+        f"{counts_line(report)}; {counted(suite.count, 'run')} in {suite.wall_seconds:.2f} s"
     )
     echo_files(files)
 
@@ -133,7 +134,7 @@ def verdict_lines(
     claims: Mapping[str, Claim], verdicts: Sequence[Verdict], *, show_all: bool
 ) -> Iterator[str]:
     """A line per claim that one history armed, worst first; then how many said nothing."""
-    from conformance.report.build import is_telling
+    from conformance.report.run_result import is_telling
     from conformance.report.text import SIGNS
     from conformance.report.untrusted import printable
 

@@ -63,8 +63,14 @@ def _version_of_report(out: Path) -> int | None:
 
 def _kept(out: Path, cluster: str) -> Iterator[str]:
     from conformance.report.counted import counted
-    from conformance.report.folder import UNFINISHED_NAME
+    from conformance.report.folder import JOURNAL_NAME, UNFINISHED_NAME
 
+    if cluster == "simulated" and (journal := out / UNFINISHED_NAME / JOURNAL_NAME).is_file():
+        yield (
+            f"interrupted: no report was written; {journal} keeps the runs that ended; go on with "
+            "the same command and --resume"
+        )
+        return
     if cluster == "simulated":
         yield (
             "interrupted: no report was written, and in virtual time no history is kept before "

@@ -35,6 +35,7 @@ _CODES: Final = {
     "fixtures.control_plane.binaries.BinariesMissingError": ExitCode.ENVIRONMENT,
     "chaos.fields.PlanError": ExitCode.BAD_INPUT,
     "chaoslib.exceptions.InvalidExperiment": ExitCode.BAD_INPUT,
+    "conformance.running.journal.JournalError": ExitCode.BAD_INPUT,
     "conformance.running.fault_use.OtherRunsError": ExitCode.BAD_INPUT,
     "conformance.running.workers.UnknownClusterError": ExitCode.ENVIRONMENT,
     "conformance.implementation.UnknownImplementationError": ExitCode.BAD_INPUT,

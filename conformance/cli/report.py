@@ -145,6 +145,54 @@ def rejudge(
     raise typer.Exit(ExitCode.of_report(found.report))
 
 
+@app.command("merge")
+def merge(
+    shards: Annotated[
+        list[Path], typer.Argument(metavar="DIR…", help="The folders of all shards of a campaign.")
+    ],
+    *,
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", metavar="DIR", help="Where the one report goes, in a folder."),
+    ],
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", help="Processes for shrinking; 0: one per core.", min=0)
+    ] = 0,
+    no_shrink: Annotated[
+        bool, typer.Option("--no-shrink", help="Show failures as they were found.")
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No progress; failures and where the report is.")
+    ] = False,
+) -> None:
+    """Make one report of those of all shards, which is that of one run of the whole campaign.
+
+    \b
+    assay run $SUITE --random-plans 100 --shard 1/2 --out one
+    assay run $SUITE --random-plans 100 --shard 2/2 --out two
+    assay report merge one two --out whole
+    assay verify whole
+
+    No run is made again, except to shrink failures. All shards must be of one command and of this
+    version of Assay. Exit codes are those of assay run.
+    """
+    import shlex
+
+    from conformance.cli.app import app as assay
+    from conformance.cli.journals import this_assay
+    from conformance.cli.problems import BadInputError
+    from conformance.running.journal import MergedShards
+
+    if os.path.realpath(out) in map(os.path.realpath, shards):
+        raise BadInputError(f"--out {out}: holds a shard's report; name another folder")
+    words = shlex.split(MergedShards(shards, this_assay()).command)[1:]
+    words += ["--out", str(out), "--jobs", str(jobs)]
+    words += ["--no-shrink"] * no_shrink + ["--quiet"] * quiet
+    for shard in shards:
+        words += ["--merged", str(shard)]
+    raise typer.Exit(assay(words, prog_name="assay", standalone_mode=False) or 0)
+
+
 @app.command("submission")
 def submission(
     report: _Report,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +28,7 @@ def complete_selection(incomplete: str) -> list[str]:
     return complete(incomplete)
 
 
+_SHARD = re.compile(r"([0-9]{1,4})/([0-9]{1,4})", re.ASCII)
 CLUSTERS = ("simulated", "control-plane", "kind", "existing")
 IMPLEMENTATIONS = (
     "reference, mutant:NAME (assay mutants --list), a profile that comes with the suite "
@@ -45,6 +47,13 @@ def _cluster(name: str) -> str:
     return require_one_of("--cluster", name, CLUSTERS)
 
 
+def _shard(text: str) -> str:
+    found = _SHARD.fullmatch(text)
+    if text and (found is None or not 1 <= int(found[1]) <= int(found[2])):
+        raise typer.BadParameter(f"{text!r}: expected I/N with I from 1 to N, such as 1/3")
+    return text
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunArguments:
     """One field per argument, in the order in which the help lists them."""
@@ -53,11 +62,30 @@ class RunArguments:
         list[str] | None,
         typer.Argument(
             metavar="SUITE|SCENARIO|CLAIM",
-            help="What to run: suites, scenarios (slow-pods), claims (AW-015). "
-            "Nothing means everything.",
+            help="What to run: suites, scenarios (slow-pods-hold-their-quota), claims (AW-015), or "
+            "patterns ('quota/cells/*/held'). Nothing means everything.",
             autocompletion=complete_selection,
         ),
     ] = None
+    skip: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SCENARIO",
+            help="Leave out these scenarios of the selection; may be repeated. A pattern, a suite "
+            "or a claim leaves out all scenarios that it names.",
+        ),
+    ] = None
+    last_failed: Annotated[
+        bool,
+        typer.Option(
+            "--last-failed",
+            help="Run only what failed or was aborted in the report in --out, which is replaced.",
+        ),
+    ] = False
+    exit_first: Annotated[
+        bool,
+        typer.Option("--exit-first", "-x", help="Start no further run after the first failure."),
+    ] = False
     cluster: Annotated[
         str,
         typer.Option(help=f"Where to run: {', '.join(CLUSTERS)}.", callback=_cluster),
@@ -153,6 +181,26 @@ class RunArguments:
             " the histories byte by byte (simulated only).",
         ),
     ] = False
+    shard: Annotated[
+        str,
+        typer.Option(
+            metavar="I/N",
+            help="Make only the I-th of N parts of the runs; the N reports are made one by: assay "
+            "report merge (simulated only).",
+            callback=_shard,
+        ),
+    ] = ""
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on with the campaign that was stopped in --out; give its other options again "
+            "(simulated only).",
+        ),
+    ] = False
+    merged: Annotated[
+        list[Path] | None, typer.Option(hidden=True, help="Take the runs from reports of shards.")
+    ] = None
     kubeconfig: Annotated[
         Path | None,
         typer.Option(
@@ -269,6 +317,13 @@ class RunArguments:
         return any(profile.process is None for profile in self.profiles)
 
     @property
+    def is_journaled(self) -> bool:
+        """True if each run that ends is kept, so that the others can be made later."""
+        campaign = (self.crash_points, self.random_plans, self.fault_pairs)
+        asked_for = any(campaign) or bool(self.shard) or self.resume
+        return self.cluster == "simulated" and asked_for and not self.merged
+
+    @property
     def options(self) -> RunOptions:
         """The options that the runner needs, wherever the suite runs."""
         return RunOptions(
@@ -283,8 +338,10 @@ class RunArguments:
             sample=self.sample,
             random_plans=self.random_plans,
             fault_pairs=self.fault_pairs,
-            shrink=not self.no_shrink,
+            # Which failures are shrunk depends on those of all shards.
+            shrink=not self.no_shrink and not self.shard,
             rerun=self.rerun,
             cluster_folder=self.cluster_folder,
             out=self.out,
+            exit_first=self.exit_first,
         )

@@ -58,6 +58,16 @@ RULES: Final = (
         "histories on {cluster} never repeat; leave it out",
     ),
     Rule(
+        "--shard",
+        lambda asked: asked.shard and asked.cluster != "simulated",
+        "which runs a campaign on {cluster} has depends on its own first runs; leave one out",
+    ),
+    Rule(
+        "--resume",
+        lambda asked: asked.resume and asked.cluster != "simulated",
+        "runs on {cluster} are kept in its histories, and judged by: assay check; leave one out",
+    ),
+    Rule(
         "--operator-image",
         lambda asked: asked.operator_image and asked.cluster not in WITH_NODES,
         "--cluster {cluster} has no nodes that run images",

@@ -12,6 +12,7 @@ import typer
 from conformance.running.run_options import DEFAULT_SEED
 
 CLOCKS = ("real", "advanced")
+USER = "user"
 _SERVICE = re.compile(
     r"(?P<namespace>[^/=]+)/(?P<name>[^/=]+)=(?P<host>[^:/=]+):(?P<port>[0-9]{1,5})", re.ASCII
 )
@@ -46,6 +47,25 @@ def serve(
             metavar="DIR",
         ),
     ] = None,
+    load: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="A file or directory of objects to create at the start; repeat it for others.",
+            metavar="FILE",
+        ),
+    ] = None,
+    history: Annotated[
+        Path | None,
+        typer.Option(help="Write the history there at the end, for assay check.", metavar="FILE"),
+    ] = None,
+    operator_kubeconfig: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where to write a kubeconfig for the operator, whose writes the history then "
+            "tells from yours.",
+            metavar="FILE",
+        ),
+    ] = None,
     service: Annotated[
         list[str] | None,
         typer.Option(
@@ -78,6 +98,8 @@ def serve(
     create token), and the rights that roles and bindings give them. Webhooks that are registered
     are called: at their url, or where --service says that their Service listens.
 
+    The page docs/serve.md has recipes for operators, and the requests that advance the clock.
+
     For envtest, with USE_EXISTING_CLUSTER=true and the kubeconfig in KUBECONFIG:
     assay serve --no-controllers --nodes 0, see docs/envtest.md.
 
@@ -90,10 +112,13 @@ def serve(
     import secrets
     import signal
     import time
+    from contextlib import ExitStack
 
     from conformance.cli.crd_directory import define, definitions_in
+    from conformance.cli.manifest_files import create, manifests_in
     from conformance.cli.one_of import require_one_of
     from conformance.implementation import implementation
+    from conformance.worlds.served.recording import end, header_of
     from fixtures.simulated.cluster import SimulatedCluster
     from fixtures.simulated.controllers.settings import Settings
     from fixtures.simulated.custom_resources.conversion import of_definitions
@@ -101,12 +126,17 @@ def serve(
     from fixtures.simulated.serve.server import serve as serve_cluster
     from reference_controller import programs
     from vocabulary.clock import SIMULATION_EPOCH_US
+    from vocabulary.history import OPERATOR, write_history
     from vocabulary.objects import name_of
 
     require_one_of("--clock", clock, CLOCKS)
     chosen = _chosen(controllers, none=no_controllers)
-    services = _addresses(service or ())
+    services = addresses(service or ())
     given = [] if crds is None else definitions_in(crds)
+    loaded = [each for path in load or () for each in manifests_in(path)]
+    if history is not None:  # which is better known now than at the end
+        history.parent.mkdir(parents=True, exist_ok=True)
+        history.touch()
     replaced = {name_of(definition) for _, definition in given}
     references = [implementation("reference", role) for role in programs.names()]
     # Timestamps of clients, such as those of Events, are compared with the cluster's time.
@@ -124,12 +154,15 @@ def serve(
     )
     for place, definition in given:
         define(cluster.api, place, definition)
+    for manifest in loaded:
+        create(cluster.api, manifest, USER)
     served = serve_cluster(
         cluster,
         port,
         secrets.token_urlsafe(32),
         "real" if clock == "real" else "advanced",
         tls=not plain,
+        actors={} if operator_kubeconfig is None else {secrets.token_urlsafe(32): OPERATOR},
         connections=connections,
     )
     cluster.api.conversion = RegisteredWebhooks(cluster.api, served.lock, services).convert
@@ -137,10 +170,14 @@ def serve(
         defined = set(map(name_of, each.crds())) - replaced
         cluster.api.conversion = of_definitions(defined, each.convert, cluster.api.conversion)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with served:
-        kubeconfig.parent.mkdir(parents=True, exist_ok=True)
-        served.write_kubeconfig(kubeconfig)
-        own = kubeconfig.read_bytes()
+    written = {kubeconfig: USER}
+    if operator_kubeconfig is not None:
+        written[operator_kubeconfig] = OPERATOR
+    with served, ExitStack() as files:
+        for path, actor in written.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            served.write_kubeconfig(path, actor=actor)
+            files.callback(_remove, path, path.read_bytes())
         typer.echo(f"server: {served.url}\nkubeconfig: {kubeconfig}")
         try:
             served.stopped.wait()
@@ -149,9 +186,18 @@ def serve(
         except KeyboardInterrupt:
             typer.echo("stopped")
         finally:
-            # It may be another one's by now, which was started after this one.
-            if kubeconfig.is_file() and kubeconfig.read_bytes() == own:
-                kubeconfig.unlink()
+            if history is not None:
+                with served.lock:
+                    end(cluster)
+                header = header_of(cluster, f"{OPERATOR}/serve", [OPERATOR])
+                write_history(history, header, tuple(cluster.recorder.entries))
+                typer.echo(f"history: {history}")
+
+
+def _remove(path: Path, own: bytes) -> None:
+    """Remove a kubeconfig. It may be another one's by now, which was started after this one."""
+    if path.is_file() and path.read_bytes() == own:
+        path.unlink()
 
 
 def _chosen(controllers: str, *, none: bool) -> set[str] | None:
@@ -172,7 +218,7 @@ def _chosen(controllers: str, *, none: bool) -> set[str] | None:
     }
 
 
-def _addresses(services: Sequence[str]) -> dict[tuple[str, str], tuple[str, int]]:
+def addresses(services: Sequence[str]) -> dict[tuple[str, str], tuple[str, int]]:
     """Where Services listen, by namespace and name."""
     from conformance.cli.problems import BadInputError
 

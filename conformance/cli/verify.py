@@ -94,7 +94,7 @@ def _verify(report: Path) -> ExitCode:
 def _not_checked(folder: Path) -> Iterator[str]:
     """The parts of a report that nothing in its histories confirms, in words."""
     from conformance.report.counted import counted
-    from conformance.report.folder import HISTORIES_NAME, RENDERINGS
+    from conformance.report.folder import HISTORIES_NAME, RENDERINGS, RUNS_NAME
     from conformance.report.yaml_text import REPORT_NAME
 
     yield (
@@ -102,6 +102,9 @@ def _not_checked(folder: Path) -> Iterator[str]:
         "no history shows them"
     )
     names = {path.name for path in folder.iterdir()} - {REPORT_NAME, HISTORIES_NAME}
+    if RUNS_NAME in names:
+        names.remove(RUNS_NAME)
+        yield f"the runs in {RUNS_NAME} that no row of {REPORT_NAME} is about"
     shown: list[str] = [name for name in RENDERINGS if name in names]
     others = len(names.difference(shown))
     if others:

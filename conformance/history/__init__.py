@@ -4,6 +4,8 @@
 
 - `tracks`: the life of one object, version by version.
 - `operator`: one operator under test: its requests, deletions and configurations.
+- `normal_form`: the end of a run, so that two runs can be compared; `object_diff`: two snapshots
+  of an object, path by path.
 - `lanes`: what an object was like over time, as failure pages draw it.
 - `outages`, `refusals`, `timing`: when an operator could not act, what refused requests cost
   it, and what bounds follow from that.

@@ -77,7 +77,7 @@ class History:
                 self.faults.append(entry)
             elif isinstance(entry, Process):
                 self.processes.append(entry)
-            else:
+            elif isinstance(entry, Mark):
                 self.marks.append(entry)
 
     def _file(self, track: Track) -> None:

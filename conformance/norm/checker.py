@@ -225,27 +225,30 @@ def _verdict(
     by = f" by decision {', '.join(decisions)}" if decisions else ""
     armed = len(met) + len(broken)
     kept = _kept(met[:MAX_KEPT])
+    accepted = tuple(dict.fromkeys(text for found in excused for text in found.accepted))
     if broken:
-        return Verdict(
-            claim=claim.id,
-            outcome=Outcome.FAILED,
-            armed=armed,
-            because=broken[0].because,
-            violations=tuple(
-                Violation(at=found.at.n, because=found.because, evidence=found.evidence)
-                for found in broken[:MAX_VIOLATIONS]
-            ),
-            kept=kept,
-        )
-    if met:
+        outcome, because = Outcome.FAILED, broken[0].because
+    elif accepted:
+        # It is wanted, yet the claim does not hold: what held beside it makes no pass of it.
+        outcome = Outcome.INCONCLUSIVE
+        because = f"Undecided: {next(found.because for found in excused if found.accepted)}."
+    elif met:
+        outcome = Outcome.PASSED
         times = "once" if len(met) == 1 else f"{len(met)} times"
         still = "" if history.shows_every_version else " in the versions that were recorded"
         still += f"; {len(unsettled)} undecided{by}" if unsettled else ""
-        return Verdict(
-            claim=claim.id,
-            outcome=Outcome.PASSED,
-            armed=armed,
-            because=f"Armed {times}, first at {when(met[0].at)}, and held{still}.",
-            kept=kept,
-        )
-    return _inconclusive(claim, f"Undecided{by}: {unsettled[0].because}.")
+        because = f"Armed {times}, first at {when(met[0].at)}, and held{still}."
+    else:
+        return _inconclusive(claim, f"Undecided{by}: {unsettled[0].because}.")
+    return Verdict(
+        claim=claim.id,
+        outcome=outcome,
+        armed=armed,
+        because=because,
+        violations=tuple(
+            Violation(at=found.at.n, because=found.because, evidence=found.evidence)
+            for found in broken[:MAX_VIOLATIONS]
+        ),
+        kept=kept,
+        accepted=accepted,
+    )

@@ -31,6 +31,8 @@ class Obligation(msgspec.Struct, frozen=True):
     by: Moment | None = None
     decision: str = ""
     """The id of the decision by which it is undecided."""
+    accepted: tuple[str, ...] = ()
+    """The texts by which a profile accepts what would be violated."""
 
 
 def met(at: Moment, by: Moment | None = None) -> Obligation:
@@ -44,9 +46,11 @@ def violated(at: Moment, because: str, *evidence: Moment) -> Obligation:
     return Obligation(Fate.VIOLATED, at, because, tuple(sorted(positions)))
 
 
-def undecided(at: Moment, because: str, *, decision: str = "") -> Obligation:
+def undecided(
+    at: Moment, because: str, *, decision: str = "", accepted: tuple[str, ...] = ()
+) -> Obligation:
     """The precondition occurred there, but the history does not show what became of it.
 
     Or what it shows decides nothing, by a decision that the claim cites.
     """
-    return Obligation(Fate.UNDECIDED, at, because, decision=decision)
+    return Obligation(Fate.UNDECIDED, at, because, decision=decision, accepted=accepted)

@@ -62,23 +62,33 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """The exception that the checker raised; nothing was judged then."""
     kept: tuple[Kept, ...] = ()
     """The obligations that were met, for pages; the first hundred."""
+    accepted: tuple[str, ...] = ()
+    """The texts by which a profile accepts violations; with any, the claim has not passed."""
 
 
 def merge(claim: str, verdicts: Iterable[Verdict]) -> Verdict:
     """The verdict over several histories: the worst outcome, armed counts added up.
 
     A history on which the claim was never armed says nothing, so it spoils nothing: it
-    counts only if no other history armed the claim.
+    counts only if no other history armed the claim. An accepted violation always counts.
     """
     all_verdicts = list(verdicts)
     telling = [
         verdict
         for verdict in all_verdicts
-        if verdict.armed or verdict.outcome is not Outcome.INCONCLUSIVE
+        if verdict.armed or verdict.accepted or verdict.outcome is not Outcome.INCONCLUSIVE
     ] or all_verdicts
     if not telling:
         return Verdict(claim=claim, outcome=Outcome.INCONCLUSIVE, because="No history was judged.")
-    worst = max(telling, key=lambda verdict: _BADNESS[verdict.outcome])
+    # What stayed undecided says more than a precondition that never occurred.
+    worst = max(
+        telling,
+        key=lambda verdict: (
+            _BADNESS[verdict.outcome],
+            bool(verdict.accepted),
+            verdict.because[:9] == "Undecided",
+        ),
+    )
     return Verdict(
         claim=claim,
         outcome=worst.outcome,
@@ -86,4 +96,5 @@ def merge(claim: str, verdicts: Iterable[Verdict]) -> Verdict:
         because=worst.because,
         violations=tuple(v for verdict in telling for v in verdict.violations),
         error=next((verdict.error for verdict in all_verdicts if verdict.error), ""),
+        accepted=tuple(dict.fromkeys(text for each in telling for text in each.accepted)),
     )

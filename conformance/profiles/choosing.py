@@ -19,7 +19,8 @@ from conformance.profiles.profiled import Profiled
 from conformance.profiles.reading import by_flags_alone, find, read_profile
 from conformance.scenarios import SCENARIOS
 from conformance.under_test import UnderTest
-from vocabulary.implementations import by_role, named_roles
+from vocabulary.history import OPERATOR
+from vocabulary.implementations import by_role, named_roles, versions
 
 UNKNOWN_POLLING: Final = (
     "needs detection.pollsEvery: no resync is triggered there, and the profile does not say how "
@@ -41,7 +42,12 @@ def under_test(name: str, role: str) -> UnderTest:
 def simulated(name: str, role: str) -> Implementation | Profiled:
     """The same for the simulated cluster: a program runs there in virtual time, if it was built
     for that. Raises ProgramMissingError if it was not, and YamlError if the simulated API server
-    refuses its definitions, or does not make the reviews that its webhooks ask for."""
+    refuses its definitions, or does not make the reviews that its webhooks ask for.
+
+    Of `OLD->NEW` each process starts as OLD, and again as NEW."""
+    old, new = versions(name)
+    if old:
+        return _upgraded(simulated(old, role), simulated(new, role))
     profiled = profiled_or_none(name)
     if profiled is None:
         return implementation(name, role)
@@ -55,8 +61,25 @@ def simulated(name: str, role: str) -> Implementation | Profiled:
     found.program  # noqa: B018  # its error says how to build it
     found.require_valid_definitions()
     found.require_simulated_reviews()
-    found.require_own_folder()
+    if found.constant_folder is not None:
+        from conformance.worlds.lockstep.own_files import has_own  # which needs an extra
+
+        if not has_own(found.constant_folder):
+            found.require_own_folder()
     return found
+
+
+def _upgraded(
+    old: Implementation | Profiled, new: Implementation | Profiled
+) -> Implementation | Profiled:
+    if isinstance(new, Implementation) and isinstance(old, Implementation):
+        return replace(new, upgraded_from=old)
+    if isinstance(new, Profiled) and isinstance(old, Profiled):
+        return replace(new, upgraded_from=old)
+    raise UnknownImplementationError(
+        f"{old.as_option} does not become {new.as_option} by an upgrade: only one of them is a "
+        "reference; name two references, or the profiles of two versions"
+    )
 
 
 def all_simulated(spelled: str, roles: Collection[str]) -> dict[str, Implementation | Profiled]:
@@ -74,7 +97,7 @@ def all_under_test(spelled: str, roles: Collection[str]) -> dict[str, UnderTest]
 
 
 def _require_role(profiled: Profiled, name: str, role: str) -> None:
-    if profiled.role != role:
+    if role not in (profiled.role, OPERATOR):
         raise UnknownImplementationError(
             f"{name} is an operator of {profiled.role}, but the run needs one of {role}: "
             f"use a profile of {role} (assay profile list), or a run of {profiled.role}"

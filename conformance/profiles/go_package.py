@@ -38,7 +38,7 @@ def require_main_package(wanted: GoModule, folder: Path, profile: Path) -> None:
         what = f"{named} is no program, but package {min(names)}"
     else:
         return
-    programs = sorted(_programs_in(folder))
+    programs = sorted(programs_in(folder))
     shown = ", ".join(programs[:_MOST_NAMED])
     more = " …" if len(programs) > _MOST_NAMED else ""
     advice = f"the module's programs are {shown}{more}; name one of them"
@@ -89,7 +89,8 @@ def _package_of(text: str) -> str:
     return found[2]
 
 
-def _programs_in(module: Path) -> Iterator[str]:
+def programs_in(module: Path) -> Iterator[str]:
+    """The main packages of a module, relative to it; those of modules inside of it are theirs."""
     for at, folders, _ in os.walk(module):
         folders[:] = [
             name

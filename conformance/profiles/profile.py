@@ -27,6 +27,13 @@ Name: TypeAlias = Annotated[
     ),
 ]
 """A part of file names, in the cache and in pages."""
+KindName: TypeAlias = Annotated[
+    str,
+    Meta(
+        pattern=r"^[A-Z][A-Za-z0-9]*(\.[a-z0-9.-]+)?$",
+        description="a kind, and after a dot its group: Secret, Backup.example.dev",
+    ),
+]
 
 RUN_NAMESPACE: Final = "{namespace}"
 
@@ -59,8 +66,12 @@ class Program(_Part, frozen=True, kw_only=True):
     """The program: built from a Go module into the cache, or a file that is there."""
 
     go_module: GoModule | None = None
+    folder: str = ""
+    """The module's source, relative to the profile; empty: Go downloads the released one."""
     path: str = ""
     """A file; relative to the profile."""
+    runtime: Literal["", "python"] = ""
+    """`python`: a file that Python runs, or Python itself. It can be given virtual time."""
 
 
 class Grant(_Part, frozen=True, kw_only=True):
@@ -121,8 +132,11 @@ class Process(_Part, frozen=True, kw_only=True):
 
     command: tuple[str, ...]
     environment: dict[str, str] = {}
+    working_dir: str = ""
+    """Where it starts; relative to the profile. Empty: where Assay was started."""
     ready_path: str = "/readyz"
-    """Answers 200 on the port that the placeholder {health_port} stands for."""
+    """Answers 200 on the port that the placeholder {health_port} stands for. Empty: nothing is
+    asked for, and it counts as ready once it has run for ten seconds."""
     webhooks: Webhooks | None = None
     """None: it runs without any."""
 
@@ -201,6 +215,16 @@ class Lack(_Part, frozen=True, kw_only=True):
     """It has the feature, and is run without it, since the suite could not run it otherwise."""
 
 
+class Accepted(_Part, frozen=True, kw_only=True):
+    """A finding of suite `operator` that is wanted: its claim is inconclusive, and fails no run."""
+
+    claim: str
+    text: Annotated[str, Meta(min_length=10)]
+    """A part of the finding's text as the report has it. A finding without it is not accepted: what
+    was accepted ends when the finding changes."""
+    because: Annotated[str, Meta(min_length=1)]
+
+
 class Difference(_Part, frozen=True, kw_only=True):
     """Claims that it is known not to keep, for one of perhaps several reasons. They are judged."""
 
@@ -227,6 +251,28 @@ class Difference(_Part, frozen=True, kw_only=True):
     """Where its authors speak of it: an issue, or a pull request."""
 
 
+class PodBehaviour(_Part, frozen=True, kw_only=True):
+    """The behaviour of pods on the simulated cluster that have a container like this."""
+
+    image: str = "*"
+    """A pattern, in which `*` stands for any text."""
+    command: str = "*"
+    """The same, for the command and its arguments with a space between two."""
+    behaviour: str
+    """In one line: `run 5s, exit 3`."""
+
+
+class ServiceAnswer(_Part, frozen=True, kw_only=True):
+    """The response of a Service's ready pods to HTTP requests of the operator, in virtual time."""
+
+    service: str
+    """A pattern of `NAME.NAMESPACE:PORT`, in which `*` stands for any text."""
+    path: str = "*"
+    """A pattern of the URL's path."""
+    status: Annotated[int, Meta(ge=200, le=599)] = 200
+    body: str = ""
+
+
 class ImplementationProfile(_Part, frozen=True, kw_only=True):
     """One implementation, one version."""
 
@@ -249,5 +295,17 @@ class ImplementationProfile(_Part, frozen=True, kw_only=True):
     fields: dict[str, Any] = {}
     """Where its API keeps what the claims speak of; the norm's names by default."""
     features: tuple[str, ...] = ()
+    keeps: tuple[KindName, ...] = ()
+    """Kinds that stay when a subject is deleted, such as volumes; suite `operator` expects it."""
+    volatile: tuple[str, ...] = ()
+    """Fields that differ from run to run as they are meant to, as `assay explore` names them:
+    `Cache.example.dev status.token`. Suite `operator` does not compare them."""
+    accepts: tuple[Accepted, ...] = ()
+    answers: tuple[ServiceAnswer, ...] = ()
+    """Responses of Services to the operator: the first one that fits counts. Without one the
+    connection is refused."""
+    behaviours: tuple[PodBehaviour, ...] = ()
+    """Suite `operator`: what the operator's pods do, where their commands do not say it. The first
+    one that fits counts."""
     lacks: tuple[Lack, ...] = ()
     known_differences: tuple[Difference, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final
@@ -21,6 +21,7 @@ from conformance.suite import shipped_profiles
 from conformance.under_test import (
     MUTATING,
     VALIDATING,
+    DeclaredAnswer,
     DeployedPlace,
     Installed,
     InstalledDeployment,
@@ -30,9 +31,12 @@ from conformance.under_test import (
     OwnWebhooks,
     Place,
     registered_as,
+    upgraded,
 )
 from conformance.worlds.mounted_certificate import foreign_files
+from fixtures import python_time
 from fixtures.simulated.api_server import ApiServer
+from fixtures.simulated.controllers.settings import Declared
 from fixtures.simulated.loop import Loop
 from fixtures.simulated.patches.merge_patch import apply_merge_patch
 from fixtures.simulated.recorder import Recorder
@@ -65,6 +69,8 @@ class Profiled:
     path: Path
     in_virtual_time: bool = False
     """True on the simulated cluster, whose time is not that of the machine."""
+    upgraded_from: Profiled | None = None
+    """The version that each process starts with; this one replaces it at the next start."""
 
     @property
     def name(self) -> str:
@@ -73,7 +79,11 @@ class Profiled:
     @property
     def as_option(self) -> str:
         """Its name suffices if it comes with the suite."""
-        return self.name if shipped_profiles().get(self.name) == self.path else str(self.path)
+        is_shipped = shipped_profiles().get(self.name) == self.path
+        return upgraded(self.upgraded_from, self.name if is_shipped else str(self.path))
+
+    def newly_installed(self) -> Profiled:
+        return replace(self, upgraded_from=None)
 
     @property
     def role(self) -> str:
@@ -112,6 +122,9 @@ class Profiled:
                     for resource in grant.resources
                 )
             ),
+            keeps=self.profile.keeps,
+            volatile=self.profile.volatile,
+            accepts=tuple(map(msgspec.structs.asdict, self.profile.accepts)),
             unsupported=without[False],
             skipped=without[True],
             # Nobody touches its objects where waiting costs nothing.
@@ -150,6 +163,14 @@ class Profiled:
             key="" if config_map is None else config_map.key,
             configured=partial(reconfigured, configured, self.settings),
         )
+
+    @property
+    def behaviours(self) -> tuple[Declared, ...]:
+        return tuple(Declared(**msgspec.structs.asdict(it)) for it in self.profile.behaviours)
+
+    @property
+    def answers(self) -> tuple[DeclaredAnswer, ...]:
+        return tuple(DeclaredAnswer(**msgspec.structs.asdict(it)) for it in self.profile.answers)
 
     @property
     def sees_whole_cluster(self) -> bool:
@@ -299,12 +320,23 @@ class Profiled:
                     "data": {told.config_map.key: text},
                 },
             )
+        environment = {k: fill_text(text, words) for k, text in process.environment.items()}
+        folder: Path | None = None
+        reads: tuple[Path, ...] = ()
+        if process.working_dir:
+            folder = (self.path.parent / process.working_dir).absolute()
+            reads = (folder,)
+        if self.in_virtual_time and self.profile.program.runtime == "python":
+            environment |= python_time.environment(environment)
+            reads = (*reads, *python_time.folders_of(self.program))
         return Launch(
             command=tuple(fill_text(text, words) for text in process.command),
-            environment={k: fill_text(text, words) for k, text in process.environment.items()},
+            environment=environment,
             ready_path=process.ready_path,
             objects=objects,
             webhooks=self._webhooks(process, words),
+            folder=folder,
+            reads=reads,
         )
 
     def _registered_as(self, kind: str, namespace: str) -> str:

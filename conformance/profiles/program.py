@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,6 +35,7 @@ MODULE: Final = "module"
 """The folder with the module's manifests."""
 BESIDE: Final = "./"
 """Begins a pattern of files that stand beside the profile, where others are the Go module's."""
+_SOURCES: Final = frozenset((".go", ".s", ".yaml", ".yml", ".json", ".tmpl", ".txt"))
 NOT_THERE: Final = "is not there; correct the path (it is relative to the profile), or put it there"
 
 
@@ -47,6 +49,8 @@ class Downloaded:
 
     name: str
     folder: Path
+    sum: str = ""
+    """Its checksum, as go.sum has it; empty for a folder of the user's."""
 
 
 def program_of(
@@ -56,10 +60,12 @@ def program_of(
 
     In virtual time it is another build of the same source, see `fixtures.go_time`.
     """
-    if in_virtual_time and profile.program.go_module is None:
+    is_python = profile.program.runtime == "python"
+    if in_virtual_time and profile.program.go_module is None and not is_python:
         raise ProgramMissingError(
-            f"{path}: names no program.goModule, and only a program that is built here can be "
-            "given virtual time; run it elsewhere, for instance with --cluster control-plane"
+            f"{path}: names no program.goModule, nor program.runtime: python, and only a program "
+            "that is built here, or that Python runs, can be given virtual time; run it elsewhere, "
+            "for instance with --cluster control-plane"
         )
     if profile.program.go_module is None:
         if not profile.program.path:
@@ -69,8 +75,9 @@ def program_of(
         found = path.parent / profile.program.path
         if not found.is_file():
             raise ProgramMissingError(f"{path}: program.path: {found} {NOT_THERE}")
-        return found.resolve()
-    found = built_folder(profile, in_virtual_time=in_virtual_time) / PROGRAM
+        # No link is followed: Python finds its modules by the name that it is started by.
+        return found.absolute()
+    found = built_folder(profile, path, in_virtual_time=in_virtual_time) / PROGRAM
     if not found.is_file():
         how = " for virtual time" if in_virtual_time else ""
         option = " --virtual-time" if in_virtual_time else ""
@@ -112,14 +119,19 @@ def _text_of(manifest: Path) -> str:
         raise YamlError(f"{manifest}: is not UTF-8: {error.reason}; save it as UTF-8") from error
 
 
-def built_folder(profile: ImplementationProfile, *, in_virtual_time: bool = False) -> Path:
-    """Where the built program is, or will be."""
+def built_folder(
+    profile: ImplementationProfile, path: Path | None = None, *, in_virtual_time: bool = False
+) -> Path:
+    """Where the built program is, or will be; `path` is the profile's, which a folder with the
+    module's source is relative to."""
     decides: dict[str, object] = {
         "module": profile.program.go_module,
         "version": profile.implementation.version,
         "environment": versions.BUILD_ENVIRONMENT,
         "manifests": _of_the_module(profile),
     }
+    if profile.program.folder and path is not None:
+        decides["source"] = digest_of_source(_source(profile, path))
     if in_virtual_time:
         decides["patches"] = digest(PATCHES)
     name = hashlib.sha256(repr(decides).encode()).hexdigest()[:12]
@@ -141,13 +153,17 @@ def build(
     if wanted is None:
         return program_of(profile, path, in_virtual_time=in_virtual_time)
     report = progress or (lambda _step: None)
-    target = built_folder(profile, in_virtual_time=in_virtual_time)
+    target = built_folder(profile, path, in_virtual_time=in_virtual_time)
     target.parent.mkdir(parents=True, exist_ok=True)
     with builder.locked(target.parent / f"{target.name}.lock", report):
         if (target / PROGRAM).is_file():
             report(builder.BuildStep("cached", profile.name, (PROGRAM,)))
             return target / PROGRAM
-        module = download(wanted, profile.implementation.version)
+        module = (
+            Downloaded(wanted.path, _source(profile, path))
+            if profile.program.folder
+            else download(wanted, profile.implementation.version)
+        )
         require_main_package(wanted, module.folder, path)
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=builder.INCOMPLETE) as scratch:
             made = Path(scratch) / "made"
@@ -187,7 +203,7 @@ def download(wanted: GoModule, version: str) -> Downloaded:
             f"{name} has the checksum {told['Sum']}, but the profile says {wanted.sum}; "
             "correct program.goModule.sum if this is the source that is meant"
         )
-    return Downloaded(wanted.path, Path(told["Dir"]))
+    return Downloaded(wanted.path, Path(told["Dir"]), told["Sum"])
 
 
 def missing_files(profile: ImplementationProfile, path: Path) -> Iterator[Problem]:
@@ -201,7 +217,9 @@ def missing_files(profile: ImplementationProfile, path: Path) -> Iterator[Proble
                 "program.path",
                 f"{program} must not be executed; allow it with: chmod +x {program}",
             )
-    is_built = (built_folder(profile) / PROGRAM).is_file()
+    if profile.program.folder and not (_source(profile, path) / "go.mod").is_file():
+        yield "program.folder", f"{_source(profile, path)} has no go.mod; name a module's folder"
+    is_built = (built_folder(profile, path) / PROGRAM).is_file()
     for field in ("crds", "rbac", "webhooks"):
         for index, pattern in enumerate(getattr(profile.manifests, field)):
             base = _base(profile, path, pattern)
@@ -215,7 +233,26 @@ def _base(
     """The folder that a pattern of the manifests is relative to."""
     if profile.program.go_module is None or pattern.startswith(BESIDE):
         return path.parent
-    return built_folder(profile, in_virtual_time=in_virtual_time) / MODULE
+    return built_folder(profile, path, in_virtual_time=in_virtual_time) / MODULE
+
+
+def _source(profile: ImplementationProfile, path: Path) -> Path:
+    """The folder with the module's source."""
+    return (path.parent / profile.program.folder).resolve()
+
+
+@cache
+def digest_of_source(folder: Path) -> str:
+    """The digest of the files that a build of a module may read; computed once per process."""
+    found = hashlib.sha256()
+    for at, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
+        for name in sorted(files):
+            file = Path(at) / name
+            if name.startswith(("go.mod", "go.sum")) or file.suffix in _SOURCES:
+                found.update(f"{file.relative_to(folder)}\0".encode())
+                found.update(file.read_bytes() if file.is_file() else b"")
+    return found.hexdigest()
 
 
 def _of_the_module(profile: ImplementationProfile) -> tuple[str, ...]:

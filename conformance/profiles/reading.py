@@ -27,8 +27,10 @@ from conformance.profiles.profile import (
 from conformance.scenarios import SCENARIOS
 from conformance.suite import shipped_profiles
 from conformance.under_test import MUTATING, VALIDATING
+from fixtures.behaviour import BEHAVIOUR, BehaviourError, parse_behaviour
 from vocabulary.clock import MILLISECOND, MINUTE, SECOND, Micros
 from vocabulary.durations import format_duration, parse_duration
+from vocabulary.history import OPERATOR
 from vocabulary.mistakes import Mistake, mistakes_in
 from vocabulary.safe_yaml import load_yaml_file
 from vocabulary.selectors import parse_selector
@@ -144,6 +146,16 @@ def _problems(profile: ImplementationProfile, data: Any) -> Iterator[Problem]:
         yield f"configuration.document.{setting}", "is for runs to decide; leave it out"
     yield from _bad_allowances(data["detection"])
     yield from _unknown_names(enumerate(profile.lacks), enumerate(profile.known_differences))
+    # Other suites know no findings that are wanted: there, an entry would have no effect.
+    ids = {claim.id for claim in claims.load() if claim.suite == OPERATOR}
+    for index, accepted in enumerate(profile.accepts):
+        what = f"claim of suite {OPERATOR}"
+        yield from _missing(f"accepts[{index}].claim", what, accepted.claim, ids)
+    for index, declared in enumerate(profile.behaviours):
+        try:
+            parse_behaviour(declared.behaviour)
+        except BehaviourError as error:
+            yield f"behaviours[{index}].behaviour", str(error).removeprefix(f"{BEHAVIOUR}: ")
     yield from _claims_of_others(profile)
 
 
@@ -167,6 +179,8 @@ def _problems_of_process(
 ) -> Iterator[Problem]:
     if (profile.program.go_module is None) == (not profile.program.path):
         yield "program", "needs one of goModule and path, and not both"
+    if profile.program.folder and profile.program.go_module is None:
+        yield "program.folder", "is the source of a goModule; add its path and package"
     texts = (*_texts(data["process"], "process"), *_document(data))
     misspelled = [each for field, text in texts for each in _unknown_placeholders(field, text)]
     # What is misspelled is not missing besides.
@@ -355,9 +369,9 @@ def _unmatched(field: str, pattern: str) -> Iterator[Problem]:
 
 def _claims_of_others(profile: ImplementationProfile) -> Iterator[Problem]:
     """Claims that no run of the profile's operator is judged by."""
-    role = profile.suite
-    judged = {each.name for each in suite.judged_on("", [role])}
-    judged |= {each.name for each in suite.load().values() if role in each.roles}
+    together = [each for each in suite.load().values() if profile.suite in each.roles]
+    roles = {profile.suite, *(role for each in together for role in each.roles)}
+    judged = {each.name for each in (*together, *suite.judged_on("", roles))}
     others = {each.id: each.suite for each in claims.load() if each.suite not in judged}
     parts: Mapping[str, Sequence[Lack | Difference]] = {
         "lacks": profile.lacks,

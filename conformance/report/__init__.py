@@ -6,6 +6,8 @@ A tour, in the order of the data:
 - `conformance_report`: the report as types; `schema` makes the JSON schema of them.
 - `build`: run results → report. Pure; sorts everything; equal runs give equal bytes.
 - `failures`: the violations in it, the easiest of each claim first.
+- `uneventful`: the runs of campaigns of which nothing has to be reported: counted, not kept.
+- `stored_report`: the report as its file has it, each run once.
 - `yaml_text`: the report's YAML, written and read.
 - `folder`: the layout of the output folder; writes all of it.
 - `stored_run`: a run as far as its stored history tells it, judged again.
@@ -16,6 +18,7 @@ A tour, in the order of the data:
 
 Renderings, none of which knows more than the data:
 
+- `end_diff`: the end of a run beside the undisturbed one, where claims compare them.
 - `text`: the failure block and the tables of the terminal.
 - `pages`: offline HTML, an index and a page per failure.
 - `html`: the same pages of a stored report.

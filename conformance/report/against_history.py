@@ -13,7 +13,6 @@ from conformance.norm.verdict import Outcome, Verdict, worst
 from conformance.report.allowances import allowances_of, common
 from conformance.report.build import (
     history_path_of,
-    is_telling,
     shrunk_row,
     test_row,
 )
@@ -25,7 +24,13 @@ from conformance.report.conformance_report import (
     Environment,
     ShrunkTest,
 )
-from conformance.report.run_result import BROKE_OFF, GIVEN_UP, Implementation, RunResult
+from conformance.report.run_result import (
+    BROKE_OFF,
+    GIVEN_UP,
+    Implementation,
+    RunResult,
+    is_telling,
+)
 from conformance.report.stored_run import Judge, read_run, recorded_run
 from conformance.report.struct_diff import Finding, differences
 from vocabulary.clock import SECOND
@@ -170,7 +175,9 @@ def _untold(run: RunResult, terms: Terms) -> Iterator[Finding]:
         if verdict.error:
             continue  # nothing was judged, so no row can be missed
         rows = of_claim[verdict.claim].tests if verdict.claim in of_claim else ()
-        found = [row for row in rows if (row.scenario, row.seed) == (run.scenario, run.seed)]
+        found = [row for row in rows if (row.scenario, row.seed) == (run.scenario, run.seed)] or [
+            row for row in rows if row.scenario == run.scenario and _is_of_several(row, verdict)
+        ]
         where = f"claims[{verdict.claim}].tests"
         what = f"{run.scenario}, seed {run.seed}, whose history gives {verdict.outcome}"
         # What was not asked for is in a report only where it was violated.
@@ -181,6 +188,11 @@ def _untold(run: RunResult, terms: Terms) -> Iterator[Finding]:
                 yield Finding(where, f"lack a row of {what}")
         elif worst((found[0].outcome, verdict.outcome)) is not found[0].outcome:
             yield Finding(where, f"say {found[0].outcome} of {what}")
+
+
+def _is_of_several(row: ClaimTest, verdict: Verdict) -> bool:
+    """True if the row may also be about a run with another seed, which had that verdict."""
+    return row.runs > 1 and row.outcome is verdict.outcome is Outcome.PASSED
 
 
 def _wrong_ending(

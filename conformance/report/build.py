@@ -31,7 +31,8 @@ from conformance.report.conformance_report import (
     ShrunkTest,
     Suite,
 )
-from conformance.report.run_result import RunResult, SuiteResult
+from conformance.report.run_result import RunResult, SuiteResult, is_telling, test_name
+from conformance.report.stored_report import place_of
 from conformance.report.tiers import Features, profiles_of
 from vocabulary.canonical import digest
 from vocabulary.history import Fault, Write, history_digest
@@ -50,18 +51,17 @@ def build_report(
 ) -> ConformanceReport:
     """The report of a suite, judged by `claims`; `date` is RFC 3339 and goes in as it is."""
     judged: dict[str, list[Judged]] = defaultdict(list)
-    for run in suite.runs:
-        for verdict in run.verdicts:
-            claim = claims.get(verdict.claim)
-            if _is_asked_for(verdict, suite) and not _lacks_operators(run, claim, verdict):
-                judged[verdict.claim].append((run, verdict))
+    for run, verdict in _all_judged(suite):
+        claim = claims.get(verdict.claim)
+        if _is_asked_for(verdict, suite) and not _lacks_operators(run, claim, verdict):
+            judged[verdict.claim].append((run, verdict))
     digests = _Digests()
     reports = tuple(
         _claim_report(claims[id_], judged[id_], digests, suite)
         for id_ in sorted(judged.keys() & claims)
     )
     left_out = [c for id_, c in claims.items() if suite.claims and id_ not in judged]
-    granted = allowances_of(run.header for run in suite.runs)
+    granted = allowances_of(run.header for run in suite.standing)
     return ConformanceReport(
         api_version=API_VERSION,
         kind=KIND,
@@ -71,7 +71,7 @@ def build_report(
             version=version,
             git_commit=git_commit,
             claims_digest=claims_digest(claims.values()),
-            editions=editions_of(suite.runs),
+            editions=editions_of(suite.standing),
         ),
         environment=Environment(
             cluster=suite.cluster,
@@ -104,6 +104,15 @@ def build_report(
         wall_seconds=suite.wall_seconds,
         checker_errors=tuple(_checker_errors(judged)),
     )
+
+
+def _all_judged(suite: SuiteResult) -> Iterator[Judged]:
+    """Each run with each of its verdicts; of uneventful ones one run stands for many."""
+    for run in suite.runs:
+        for verdict in run.verdicts:
+            yield run, verdict
+    if suite.uneventful is not None:
+        yield from suite.uneventful.judged()
 
 
 def _asked_for(
@@ -150,11 +159,6 @@ def claims_digest(claims: Iterable[Claim | ClaimReport]) -> str:
     )
 
 
-def test_name(run: RunResult) -> str:
-    """The scenario's id, and the variant in brackets where the run is one of a campaign."""
-    return f"{run.scenario} [{run.variant}]" if run.variant else run.scenario
-
-
 def history_path(run: RunResult) -> str:
     """Where the run's history is stored, relative to the report; empty if it was not kept."""
     return history_path_of(test_name(run), run.seed) if run.entries else ""
@@ -185,11 +189,6 @@ def slug(text: str) -> str:
 def worst_of(judged: Iterable[Judged]) -> Judged:
     """The run with the worst outcome; among equals the one without a variant, then by name."""
     return min(judged, key=lambda pair: (-_BADNESS[pair[1].outcome], test_name(pair[0])))
-
-
-def is_telling(verdict: Verdict) -> bool:
-    """True if the verdict says anything: a claim that was never armed there says nothing."""
-    return bool(verdict.armed) or verdict.outcome is not Outcome.INCONCLUSIVE
 
 
 def _is_asked_for(verdict: Verdict, suite: SuiteResult) -> bool:
@@ -223,10 +222,7 @@ def _claim_report(
     claim: Claim, judged: list[Judged], digests: _Digests, suite: SuiteResult
 ) -> ClaimReport:
     out_of_reach = suite.out_of_reach.get(claim.id, "")
-    rows: dict[tuple[str, int], list[Judged]] = defaultdict(list)
-    for run, verdict in judged:
-        if is_telling(verdict):
-            rows[run.scenario, run.seed].append((run, verdict))
+    rows = _rows(judged, suite.seed)
     merged = merge(claim.id, (verdict for _, verdict in judged))
     reason = merged.because
     if merged.outcome is Outcome.INCONCLUSIVE and not rows:
@@ -241,13 +237,31 @@ def _claim_report(
         outcome=merged.outcome,
         reason=reason.strip(),
         armed=merged.armed,
-        tests=tuple(test_row(rows[key], digests.of) for key in sorted(rows)),
+        tests=tuple(sorted((test_row(row, digests.of) for row in rows.values()), key=place_of)),
         shrunk=shrunk_row(
             claim.id, suite.shrunk[claim.id], shrunk_history_path(claim.id, suite.shrunk)
         )
         if claim.id in suite.shrunk
         else None,
     )
+
+
+def _rows(judged: Iterable[Judged], seed: int) -> dict[tuple[str, int], list[Judged]]:
+    """By scenario and seed, what a row of the report is about. All runs of a scenario in which the
+    claim held are in one row, whatever their seeds: that of the suite if it is one of them."""
+    by_seed: dict[tuple[str, int], list[Judged]] = defaultdict(list)
+    for run, verdict in judged:
+        if is_telling(verdict):
+            by_seed[run.scenario, run.seed].append((run, verdict))
+    passed: dict[str, list[int]] = defaultdict(list)
+    for (scenario, of), pairs in by_seed.items():
+        if all(verdict.outcome is Outcome.PASSED for _, verdict in pairs):
+            passed[scenario].append(of)
+    for scenario, seeds in passed.items():
+        first, *others = sorted(seeds, key=lambda of: (of != seed, of))
+        for of in others:
+            by_seed[scenario, first] += by_seed.pop((scenario, of))
+    return by_seed
 
 
 def source_of(claim: Claim) -> ClaimSource:
@@ -269,7 +283,7 @@ def test_row(judged: Sequence[Judged], digest_of: Callable[[RunResult], str]) ->
         armed=sum(other.armed for _, other in judged),
         because="" if verdict.outcome is Outcome.PASSED else verdict.because,
         faults=fault_texts(run),
-        runs=len(judged),
+        runs=sum(other.counted for other, _ in judged),
         virtual_seconds=round(run.virtual_seconds, 6),
         wall_seconds=round(sum(other.wall_seconds for other, _ in judged), 6),
         history_sha256=digest_of(run),
@@ -330,12 +344,13 @@ def _coverage(suite: SuiteResult) -> Coverage:
     }
     # Campaigns do not keep the histories of uneventful runs, but what struck in them.
     seen.update(key for run in suite.runs for step in run.struck for key in step if key != "when")
+    seen |= suite.uneventful.fault_classes if suite.uneventful else set()
     known = seen.union(suite.fault_classes)
     tried, existing = suite.crash_points
     return Coverage(
         fault_classes=f"{len(seen)}/{len(known)}",
         crash_points=f"{tried}/{existing}",
-        plans=suite.plans or len(suite.runs),
+        plans=suite.plans or suite.count,
         random_plans=suite.random_plans,
     )
 

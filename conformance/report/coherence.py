@@ -61,9 +61,16 @@ def row_of(claim: str, test: ClaimTest) -> str:
     return f"claims[{claim}].tests[{test.name}, seed {test.seed}]"
 
 
+_RUN: Final = ["assay", "run"]
+_EXPLORE: Final = ["assay", "explore"]
+
+
 def asked_for(command: str, option: str, usual: str) -> str:
-    """The value that a command has for an option; `usual` where it does not name it."""
+    """The value that a command has for an option; `usual` where it does not name it. The operator
+    of `assay explore OPERATOR` is its implementation."""
     words = _words(command)
+    if option == "--implementation" and words[:2] == _EXPLORE and len(words) > 2:
+        return words[2]
     return words[words.index(option) + 1] if option in words[:-1] else usual
 
 
@@ -206,7 +213,7 @@ def _wrong_command(report: ConformanceReport) -> Iterator[Finding]:
     """A command that would run another suite than the one that is reported."""
     where, command = "reproduce.command", report.reproduce.command
     words = _words(command)
-    if words[:2] != ["assay", "run"]:
+    if words[:2] not in (_RUN, _EXPLORE):
         yield Finding(where, "is no command that begins with: assay run")
     for option, usual, is_so, field in (
         ("--seed", "", str(report.reproduce.seed), "reproduce.seed"),
@@ -241,11 +248,12 @@ def _impossible_counts(report: ConformanceReport) -> Iterator[Finding]:
         found = _OF.fullmatch(text)
         if found is None or int(found[1]) > int(found[2]):
             yield Finding(f"coverage.{field}", f"is {text}, expected tried/existing")
-    runs: Counter[tuple[str, int]] = Counter()
+    runs: Counter[str] = Counter()
     for claim in report.claims:
+        of_claim: Counter[str] = Counter()
         for test in claim.tests:
-            row = (test.scenario, test.seed)
-            runs[row] = max(runs[row], test.runs)
+            of_claim[test.scenario] += test.runs
+        runs |= of_claim
     for where, told, limit, of in (
         ("coverage.randomPlans", coverage.random_plans, coverage.plans, "coverage.plans"),
         ("determinism.rerun", determinism.rerun, coverage.plans, "coverage.plans"),

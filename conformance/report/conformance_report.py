@@ -37,11 +37,11 @@ Seconds: TypeAlias = Annotated[float, Meta(ge=0)]
 Text: TypeAlias = Annotated[str, Meta(max_length=65_536)]
 
 
-class _Part(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class Part(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     """The basis of all parts of a report."""
 
 
-class Statistics(_Part, frozen=True, kw_only=True, rename="pascal"):
+class Statistics(Part, frozen=True, kw_only=True, rename="pascal"):
     """How many claims ended how. `Inconclusive` is ours: it is neither a pass nor a skip."""
 
     passed: Count
@@ -50,7 +50,7 @@ class Statistics(_Part, frozen=True, kw_only=True, rename="pascal"):
     inconclusive: Count
 
 
-class Tier(_Part, frozen=True, kw_only=True):
+class Tier(Part, frozen=True, kw_only=True):
     """The claims of one tier (core or extended) of a profile."""
 
     result: Result
@@ -70,7 +70,7 @@ class ExtendedTier(Tier, frozen=True, kw_only=True):
     """Existing features that were disabled; their claims are skipped, not unsupported."""
 
 
-class Profile(_Part, frozen=True, kw_only=True, omit_defaults=True):
+class Profile(Part, frozen=True, kw_only=True, omit_defaults=True):
     """One profile: the name of a suite."""
 
     name: str
@@ -85,7 +85,7 @@ class Profile(_Part, frozen=True, kw_only=True, omit_defaults=True):
         return (self.core,) if self.extended is None else (self.core, self.extended)
 
 
-class JudgedAgain(_Part, frozen=True, kw_only=True):
+class JudgedAgain(Part, frozen=True, kw_only=True):
     """The Assay version that re-evaluated the histories, by `assay report rejudge`."""
 
     version: str
@@ -95,7 +95,7 @@ class JudgedAgain(_Part, frozen=True, kw_only=True):
     """RFC 3339."""
 
 
-class Suite(_Part, frozen=True, kw_only=True, omit_defaults=True):
+class Suite(Part, frozen=True, kw_only=True, omit_defaults=True):
     """The Assay version."""
 
     version: str
@@ -121,7 +121,7 @@ class Suite(_Part, frozen=True, kw_only=True, omit_defaults=True):
         )
 
 
-class Allowances(_Part, frozen=True, kw_only=True, omit_defaults=True):
+class Allowances(Part, frozen=True, kw_only=True, omit_defaults=True):
     """The implementation's allowances, as in every history's header. Go durations."""
 
     latency: str
@@ -138,7 +138,7 @@ class Allowances(_Part, frozen=True, kw_only=True, omit_defaults=True):
     """Of the profile's file; empty for the reference, which has none."""
 
 
-class Environment(_Part, frozen=True, kw_only=True, omit_defaults=True):
+class Environment(Part, frozen=True, kw_only=True, omit_defaults=True):
     """Where it ran, and under which terms."""
 
     cluster: str
@@ -153,14 +153,14 @@ class Environment(_Part, frozen=True, kw_only=True, omit_defaults=True):
     """Those of several operators that differ."""
 
 
-class Reproduce(_Part, frozen=True, kw_only=True):
+class Reproduce(Part, frozen=True, kw_only=True):
     """How to run it again."""
 
     command: str
     seed: int
 
 
-class ClaimSource(_Part, frozen=True, kw_only=True):
+class ClaimSource(Part, frozen=True, kw_only=True):
     """Where the claim's sentence stands."""
 
     document: str
@@ -173,7 +173,7 @@ class ClaimSource(_Part, frozen=True, kw_only=True):
         return f"{self.document}, {self.section}{numbered}"
 
 
-class FirstViolation(_Part, frozen=True, kw_only=True):
+class FirstViolation(Part, frozen=True, kw_only=True):
     """The first contradiction of a claim in one history."""
 
     position: Count
@@ -183,8 +183,9 @@ class FirstViolation(_Part, frozen=True, kw_only=True):
     because: Text
 
 
-class ClaimTest(_Part, frozen=True, kw_only=True):
-    """One claim in one scenario: the worst of `runs` histories, and how to see it."""
+class ClaimTest(Part, frozen=True, kw_only=True):
+    """One claim in one scenario: the worst of `runs` histories, and how to see it. Runs that passed
+    are in one row, whatever their seeds."""
 
     name: str
     """The scenario's id; with the campaign's variant in brackets, where that was the worst."""
@@ -214,7 +215,7 @@ class ClaimTest(_Part, frozen=True, kw_only=True):
         return self.name.partition(" [")[2].removesuffix("]")
 
 
-class ShrunkTest(_Part, frozen=True, kw_only=True):
+class ShrunkTest(Part, frozen=True, kw_only=True):
     """The smallest run that was found to violate a claim; its page and its plan show it."""
 
     scenario: str
@@ -228,7 +229,7 @@ class ShrunkTest(_Part, frozen=True, kw_only=True):
     first_violation: FirstViolation | None
 
 
-class ClaimReport(_Part, frozen=True, kw_only=True, omit_defaults=True):
+class ClaimReport(Part, frozen=True, kw_only=True, omit_defaults=True):
     """One claim over all histories."""
 
     id: str
@@ -245,7 +246,7 @@ class ClaimReport(_Part, frozen=True, kw_only=True, omit_defaults=True):
     """None where no run that is smaller than those of `tests` was found, or looked for."""
 
 
-class Coverage(_Part, frozen=True, kw_only=True):
+class Coverage(Part, frozen=True, kw_only=True):
     """How much was tried, as `tried/existing`."""
 
     fault_classes: str
@@ -255,14 +256,14 @@ class Coverage(_Part, frozen=True, kw_only=True):
     """How many of the plans were drawn at random."""
 
 
-class Determinism(_Part, frozen=True, kw_only=True):
+class Determinism(Part, frozen=True, kw_only=True):
     """How many runs were repeated, and how many of those gave other bytes."""
 
     rerun: Count
     mismatches: Count
 
 
-class RunError(_Part, frozen=True, kw_only=True):
+class RunError(Part, frozen=True, kw_only=True):
     """A run that did not come to its end."""
 
     name: str
@@ -270,7 +271,7 @@ class RunError(_Part, frozen=True, kw_only=True):
     error: Text
 
 
-class CheckerError(_Part, frozen=True, kw_only=True):
+class CheckerError(Part, frozen=True, kw_only=True):
     """A checker that raised an exception, and the first run that it did not judge for that."""
 
     claim: str
@@ -279,14 +280,14 @@ class CheckerError(_Part, frozen=True, kw_only=True):
     error: Text
 
 
-class NotCovered(_Part, frozen=True, kw_only=True):
+class NotCovered(Part, frozen=True, kw_only=True):
     """A claim without a verdict in this report."""
 
     claim: str
     because: Text
 
 
-class ConformanceReport(_Part, frozen=True, kw_only=True, omit_defaults=True):
+class ConformanceReport(Part, frozen=True, kw_only=True, omit_defaults=True):
     """The whole report."""
 
     api_version: Literal["assay.dev/v1"]

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from conformance.norm.verdict import Outcome, Verdict
-from conformance.report.build import test_name, worst_of
+from conformance.report.build import worst_of
 from conformance.report.conformance_report import ClaimReport, ConformanceReport, ShrunkTest
-from conformance.report.run_result import RunResult
+from conformance.report.run_result import RunResult, test_name
 
 FURTHER_NAME: Final = "further"
 MAX_PAGES_PER_CLAIM: Final = 3

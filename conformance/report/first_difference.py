@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import msgspec
 
+from conformance.history.object_diff import Difference, differences
 from conformance.report.pages.change import Step, actor_of, brief, describe, subject_of
 from conformance.report.pages.change import with_previous as steps_of
-from conformance.report.pages.object_diff import Difference, differences
 from conformance.report.pages.shown_time import shown_time
 from vocabulary.canonical import encode
 from vocabulary.history import Entry, Header, Write

@@ -6,17 +6,23 @@ index.html               the same for people
 aw-015.html, aw-015.yaml page and plan of a failure, named after the first claim that it breaks
 further/                 the same of further scenarios: aw-015-2.html, aw-015-2.yaml
 junit.xml                one test case per claim and scenario
+runs.tsv.gz              of a campaign: name, seed and digest of each run
+campaign.sqlite3         of a shard: each run, for `assay report merge`
 allure-results/          for `allure generate`, if asked for
 sonobuoy_results.yaml, ai-conformance.yaml      if `assay report` was asked for them
 histories/               gzip JSON lines, digests in the report
 .report-…/               left by a run that was killed while it wrote these: see `replacing`
-unfinished/              the same of runs that are still going on, or that were killed
+unfinished/              the same of runs that are still going on, or that were killed; the
+                         journal of a campaign that was stopped
 cluster/                 not the report's: of a control plane that stays up, if there is one
 ```
 """
 
 from __future__ import annotations
 
+import gzip
+import heapq
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +37,7 @@ from conformance.norm.verdict import Verdict
 from conformance.report import ai_conformance, sonobuoy
 from conformance.report.again import replay_command
 from conformance.report.allure import write_allure_results
-from conformance.report.build import history_path, shrunk_history_path, test_name
+from conformance.report.build import history_path, shrunk_history_path
 from conformance.report.conformance_report import (
     ConformanceReport,
     ReportError,
@@ -51,10 +57,11 @@ from conformance.report.pages.failure_page import failure_page
 from conformance.report.pages.index_page import index_page
 from conformance.report.recorded import recorded
 from conformance.report.replacing import LEFT_OVER, replacing
-from conformance.report.run_result import RunResult, SuiteResult
+from conformance.report.run_result import RunResult, SuiteResult, test_name
 from conformance.report.tables import tables_of
+from conformance.report.uneventful import ListedRun
 from conformance.report.yaml_text import FIRST_LINE, REPORT_NAME, report_path, write_report
-from vocabulary.history import write_history
+from vocabulary.history import history_digest, write_history
 
 ALLURE_NAME: Final = "allure-results"
 HISTORIES_NAME: Final = "histories"
@@ -63,6 +70,11 @@ CLUSTER_NAME: Final = "cluster"
 """Where a control plane that stays up keeps its files, beside the report of what runs on it."""
 _BEFORE_THE_REPORT: Final = frozenset((HISTORIES_NAME, UNFINISHED_NAME, CLUSTER_NAME))
 RENDERINGS: Final = ("index.html", "junit.xml")
+RUNS_NAME: Final = "runs.tsv.gz"
+"""Name, seed and digest of each run of a campaign, most of which leave no history."""
+JOURNAL_NAME: Final = "campaign.sqlite3"
+"""Each run of a shard, for the report of all shards; below `unfinished` of a campaign that was
+stopped, which goes on from there."""
 _EXPORTS: Final = (sonobuoy.FILE_NAME, ai_conformance.FILE_NAME)
 """The files that `assay report` writes beside a report on request."""
 _OUR_FOLDERS: Final = {
@@ -147,8 +159,11 @@ def write_folder(
     claims: Mapping[str, Claim],
     *,
     allure: bool = False,
+    beside: Path | None = None,
 ) -> SuiteFiles:
     """Write the report and its renderings; an earlier report in the folder is replaced.
+
+    `beside` is a journal that goes with the report, of a shard.
 
     Allure's results are thousands of small files, so they are written only where asked for.
     """
@@ -157,6 +172,8 @@ def write_folder(
     failures = tuple(_name_failures(folder, suite, report, claims))
     with replacing(folder, lambda: files_of_reports(folder, {*claims, *CLAIMS})) as made:
         _write_histories(made, suite, report)
+        if _is_campaign(suite) and suite.count == report.coverage.plans:
+            _write_runs(made, suite, report)
         _write_failures(made, folder, failures, report, claims)
         pages = {
             (claim, failure.entry.name, failure.entry.seed): failure.page.relative_to(
@@ -171,6 +188,8 @@ def write_folder(
         (made / "junit.xml").write_text(junit_xml(report), encoding="utf-8")
         if allure:
             write_allure_results(made / ALLURE_NAME, report, made, pages)
+        if beside is not None:
+            shutil.copyfile(beside, made / JOURNAL_NAME)
         (made / REPORT_NAME).write_text(write_report(report), encoding="utf-8")
     _remove_unfinished(folder)
     return SuiteFiles(
@@ -180,6 +199,10 @@ def write_folder(
         failures=failures,
         not_of_this=tuple(folder / name for name in _EXPORTS if (folder / name).exists()),
     )
+
+
+def _is_campaign(suite: SuiteResult) -> bool:
+    return suite.uneventful is not None or any(run.variant for run in suite.runs)
 
 
 def _write_failures(
@@ -221,7 +244,7 @@ def files_of_reports(folder: Path, claims: Iterable[str]) -> Iterator[Path]:
     The names of pages and plans are asked of the claims: others may have files of such a shape.
     """
     pages = (f"{stem_of(claim)}.{suffix}" for claim in claims for suffix in ("html", "yaml"))
-    for name in (REPORT_NAME, *RENDERINGS, *pages):
+    for name in (REPORT_NAME, *RENDERINGS, RUNS_NAME, JOURNAL_NAME, *pages):
         yield folder / name
     yield from untouched_exports(folder)
     for name, pattern in _OUR_FOLDERS.items():
@@ -273,6 +296,32 @@ def _write_histories(folder: Path, suite: SuiteResult, report: ConformanceReport
             wanted.remove(path)
     for claim, run in suite.shrunk.items():
         _store(run, folder / shrunk_history_path(claim, suite.shrunk))
+
+
+def _write_runs(folder: Path, suite: SuiteResult, report: ConformanceReport) -> None:
+    digests = {
+        (test.name, test.seed): test.history_sha256
+        for claim in report.claims
+        for test in claim.tests
+    }
+
+    def digest_of(run: RunResult) -> str:
+        known = run.history_sha256 or digests.get((test_name(run), run.seed), "")
+        return known or (history_digest(run.header, run.entries) if run.entries else "")
+
+    kept = sorted(ListedRun(test_name(run), run.seed, digest_of(run)) for run in suite.runs)
+    others = suite.uneventful.listed() if suite.uneventful else ()
+    with (
+        (folder / RUNS_NAME).open("wb") as file,
+        gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed,
+    ):
+        for each in heapq.merge(kept, others):
+            packed.write(runs_line(*each))
+
+
+def runs_line(name: str, seed: int, digest: str) -> bytes:
+    """A run's line in the list of a campaign's runs."""
+    return f"{name}\t{seed}\t{digest}\n".encode()
 
 
 def _store(run: RunResult, path: Path) -> None:

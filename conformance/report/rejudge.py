@@ -20,7 +20,7 @@ import msgspec
 from chaos.plan import Plan, load_plan
 from conformance.norm.claim import CLAIMS, Claim
 from conformance.norm.verdict import Outcome
-from conformance.report.build import build_report, is_telling
+from conformance.report.build import build_report
 from conformance.report.conformance_report import (
     ClaimReport,
     ClaimTest,
@@ -30,7 +30,8 @@ from conformance.report.conformance_report import (
 )
 from conformance.report.counted import counted
 from conformance.report.failures import shrunk_plan
-from conformance.report.run_result import RunResult, SuiteResult
+from conformance.report.folder import RUNS_NAME
+from conformance.report.run_result import RunResult, SuiteResult, is_telling
 from conformance.report.stored_run import Judge, intact_run
 from conformance.report.verify import require_suites
 from conformance.report.yaml_text import read_report_at, report_path
@@ -89,7 +90,15 @@ def rejudged(
 
 
 def _require_all_histories(report: ConformanceReport, report_at: Path) -> None:
-    is_campaign = report.coverage.crash_points != "0/0" or report.coverage.random_plans
+    stored = {test.history for claim in report.claims for test in claim.tests}
+    is_campaign = (
+        report.coverage.crash_points != "0/0"
+        or report.coverage.random_plans
+        or (
+            len(stored) < report.coverage.plans
+            and (report_path(report_at).parent / RUNS_NAME).exists()
+        )
+    )
     if is_campaign or any(not test.history for claim in report.claims for test in claim.tests):
         raise ReportError(
             f"{report_at}: is of a campaign, whose uneventful runs leave no history that could be "

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from functools import cache
-from typing import Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import msgspec
 
 from conformance import suite
-from conformance.norm.verdict import Verdict
+from conformance.norm.verdict import Outcome, Verdict
 from vocabulary.history import Entry, Header
+
+if TYPE_CHECKING:
+    from conformance.report.uneventful import Uneventful
 
 NOT_REACHED: Final = "not reached: "
 REFUSED: Final = "a step was refused: "
@@ -63,6 +66,8 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     """How many faults of the plan struck, beside those of the scenario's own steps."""
     struck: tuple[dict[str, Any], ...] = ()
     """Everything that went wrong in it, in order, as an exhaustive plan lists it."""
+    requested: dict[str, int] = {}
+    """The operators' requests, `patch deployments/scale of apps`, where the world counts them."""
     history_sha256: str = ""
     """The digest of the history, if it was computed already."""
     repeated: str | None = None
@@ -70,6 +75,10 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     are the same byte for byte, None if the run was not repeated."""
     stored: str = ""
     """The file that the history was read from, whose bytes are kept; it may be of format 1."""
+    counted: int = 1
+    """How many runs it stands for; `wall_seconds` is the time of all of them."""
+    is_reported: bool = True
+    """False: another shard reports it. It was made here to know the runs that follow from it."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Support pickling: a hundred verdicts in one piece, not one by one."""
@@ -84,6 +93,16 @@ def _decoder() -> msgspec.msgpack.Decoder[RunResult]:
 
 def _from_process(rest: bytes, entries: tuple[Entry, ...]) -> RunResult:
     return msgspec.structs.replace(_decoder().decode(rest), entries=entries)
+
+
+def test_name(run: RunResult) -> str:
+    """The scenario's id, and the variant in brackets where the run is one of a campaign."""
+    return f"{run.scenario} [{run.variant}]" if run.variant else run.scenario
+
+
+def is_telling(verdict: Verdict) -> bool:
+    """True if the verdict says anything: a claim that was never armed there says nothing."""
+    return bool(verdict.armed or verdict.accepted or verdict.outcome is not Outcome.INCONCLUSIVE)
 
 
 class Implementation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -118,6 +137,7 @@ class SuiteResult(msgspec.Struct, frozen=True, kw_only=True):
     """All runs of one `assay run`, and the circumstances that they share."""
 
     runs: tuple[RunResult, ...]
+    """Those that are kept one by one."""
     implementation: Implementation
     cluster: str
     kubernetes_version: str
@@ -151,8 +171,21 @@ class SuiteResult(msgspec.Struct, frozen=True, kw_only=True):
     """Why the cluster is not as it was before, if it is not; the runs are whole all the same."""
     interrupted: bool = False
     """True if a campaign was interrupted: the runs are those that ended before."""
+    uneventful: Uneventful | None = None
+    """All other runs, of which nothing has to be reported."""
     out_of_reach: dict[str, str] = {}
     """Claims that no scenario can arm on this cluster, each with the reason."""
     supported_features: tuple[str, ...] = ()
     unsupported_features: tuple[str, ...] = ()
     skipped_features: tuple[str, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """How many runs there are."""
+        return len(self.runs) + (self.uneventful.count if self.uneventful else 0)
+
+    @property
+    def standing(self) -> tuple[RunResult, ...]:
+        """The runs that are kept, and of each scenario one of the others: they have the headers of
+        all."""
+        return (*self.runs, *(self.uneventful.standing() if self.uneventful else ()))

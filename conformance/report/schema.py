@@ -9,14 +9,14 @@ from typing import Any, Final
 
 import msgspec
 
-from conformance.report.conformance_report import ConformanceReport
+from conformance.report.stored_report import StoredReport
 
 SCHEMA_PATH: Final = Path(__file__).parent / "conformance-report.schema.json"
 
 
 def report_schema() -> dict[str, Any]:
     """The schema (JSON Schema 2020-12)."""
-    schema = msgspec.json.schema(ConformanceReport)
+    schema = msgspec.json.schema(StoredReport)
     clean_descriptions(schema["$defs"])
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -25,7 +25,12 @@ from typing import Final, NamedTuple
 from conformance.report.build import slug
 from conformance.report.conformance_report import ConformanceReport, ReportError
 from conformance.report.counted import counted
-from conformance.report.folder import HISTORIES_NAME, require_writable, untouched_exports
+from conformance.report.folder import (
+    HISTORIES_NAME,
+    RUNS_NAME,
+    require_writable,
+    untouched_exports,
+)
 from conformance.report.replacing import LEFT_OVER, replacing, write_whole
 from conformance.report.text import counts_line
 from conformance.report.untrusted import printable
@@ -75,6 +80,8 @@ def write_submission(report_at: Path, out: Path, *, replace: bool = False) -> Su
     require_writable(folder)
     if os.path.realpath(source) != os.path.realpath(folder / REPORT_NAME):
         files = {name: source.parent / name for name in histories} | {REPORT_NAME: source}
+        if _is_below(source.parent, RUNS_NAME):
+            files[RUNS_NAME] = source.parent / RUNS_NAME
         in_the_way = next(_in_the_way(files, report_path(folder).parent), None)
         if in_the_way and not replace:
             raise ReportError(_would_replace(in_the_way, report))
@@ -132,6 +139,11 @@ def _in_the_way(files: Mapping[str, Path], folder: Path) -> Iterator[Path]:
     if standing.exists() and not filecmp.cmp(standing, files[REPORT_NAME], shallow=False):
         yield standing
         yield from untouched_exports(folder)
+    runs = folder / RUNS_NAME
+    if runs.exists() and (
+        RUNS_NAME not in files or not filecmp.cmp(runs, files[RUNS_NAME], shallow=False)
+    ):
+        yield runs
     histories = folder / HISTORIES_NAME
     if histories.is_symlink():
         # Where it leads may be the only histories that there are, be it the source's.

@@ -12,6 +12,7 @@ from conformance.norm.verdict import Outcome, Verdict, Violation
 from conformance.report.build import fault_texts
 from conformance.report.conformance_report import ClaimReport, ConformanceReport
 from conformance.report.counted import counted
+from conformance.report.end_diff import end_diff
 from conformance.report.pages.change import Step, actor_of, describe, subject_of, with_previous
 from conformance.report.pages.shown_time import shown_time
 from conformance.report.run_result import RunResult
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 MAX_EVIDENCE_LINES: Final = 12
+MAX_DIFF_LINES: Final = 16
 MAX_TROUBLES: Final = 20
 _WIDTHS: Final = (12, 7, 22, 34)
 """Of the columns: time, resourceVersion, subject, what happened to it."""
@@ -64,6 +66,10 @@ def failure_block(
         told.setdefault(because, []).append(f"    {claim.id}: {claim.text} ({claim.source})")
     for because, claimed in told.items():
         lines += [*claimed, f"    {printable(because)}"]
+    diff = [printable(line, 160) for line in end_diff(run)]
+    lines += [f"    {line}" for line in diff[:MAX_DIFF_LINES]]
+    if len(diff) > MAX_DIFF_LINES:
+        lines.append(f"    … {len(diff) - MAX_DIFF_LINES} more lines, see the report")
     more = sum(max(len(verdict.violations) - 1, 0) for _, verdict in judged)
     if more > 0:
         lines.append(f"    and {counted(more, 'more violation')} in this history")

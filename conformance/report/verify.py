@@ -21,15 +21,18 @@ from conformance.editions import holds
 from conformance.norm.claim import Claim
 from conformance.report.against_history import MakerOf, Terms, Told, against_history
 from conformance.report.build import NEVER_ARMED, history_path_of
-from conformance.report.coherence import incoherences, is_same_norm, of_suites_in
+from conformance.report.coherence import incoherences, is_same_norm, of_suites_in, row_of
 from conformance.report.conformance_report import ConformanceReport, ReportError, ShrunkTest
-from conformance.report.folder import HISTORIES_NAME
+from conformance.report.folder import HISTORIES_NAME, RUNS_NAME, runs_line
 from conformance.report.recorded import SIMULATED
 from conformance.report.stored_run import Judge
 from conformance.report.struct_diff import Finding
 from conformance.report.yaml_text import read_report_at, report_path
 from conformance.scenarios import ALL_SCENARIOS
 from conformance.suite import judged_on
+from vocabulary.history import MAX_HISTORY_BYTES
+from vocabulary.regular_files import path_below
+from vocabulary.unpacking import Lines, UnpackError
 
 
 class Verification(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,7 +105,7 @@ def verified(
     claims = _of_its_suites(report, claims)
     of_its_suites = of_suites_in(report, claims)
     terms = Terms(report, is_same_norm(report, claims), judge, maker_of, of_its_suites)
-    findings = [*incoherences(report, claims), *_unnamed(folder, rows)]
+    findings = [*incoherences(report, claims), *_unnamed(folder, rows), *_unlisted(report, folder)]
     reasons: dict[str, set[tuple[str, str]]] = defaultdict(set)
     not_judged: list[str] = []
     failed: set[str] = set()
@@ -158,6 +161,33 @@ def _unnamed(folder: Path, rows: Iterable[str]) -> Iterator[Finding]:
     }
     for name in sorted(stored - set(rows)):
         yield Finding(name, "is stored, but no row of the report refers to it")
+
+
+def _unlisted(report: ConformanceReport, folder: Path) -> Iterator[Finding]:
+    """Where the list of a campaign's runs contradicts the report."""
+    if not (folder / RUNS_NAME).exists():
+        return
+    missing: dict[bytes, list[str]] = defaultdict(list)
+    for claim in report.claims:
+        for test in claim.tests:
+            line = runs_line(test.name, test.seed, test.history_sha256)
+            missing[line].append(row_of(claim.id, test))
+    count = 0
+    try:
+        lines = Lines(
+            path_below(folder, RUNS_NAME), max_bytes=MAX_HISTORY_BYTES, max_line_bytes=4096
+        )
+        for line in lines:
+            count += 1
+            missing.pop(line, None)
+    except (OSError, UnpackError) as error:
+        yield Finding(RUNS_NAME, f"cannot be read: {error}")
+        return
+    if count != report.coverage.plans:
+        yield Finding(RUNS_NAME, f"lists {count} runs; coverage.plans is {report.coverage.plans}")
+    for rows in missing.values():
+        for row in rows:
+            yield Finding(row, f"{RUNS_NAME} lists no such run and digest")
 
 
 def _unfounded(

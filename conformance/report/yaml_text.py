@@ -16,6 +16,7 @@ import msgspec
 
 from conformance.report.conformance_report import API_VERSION, KIND, ConformanceReport
 from conformance.report.replacing import left_over, report_at
+from conformance.report.stored_report import Flow, StoredReport, from_stored, to_stored
 from vocabulary.regular_files import open_regular
 from vocabulary.safe_yaml import YamlError, load_yaml_file
 from vocabulary.typed_yaml import as_type, field_error
@@ -41,7 +42,7 @@ _UNPRINTABLE: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800
 
 def write_report(report: ConformanceReport) -> str:
     """The report as YAML."""
-    return "\n".join(_lines(msgspec.to_builtins(report, str_keys=True), 0)) + "\n"
+    return "\n".join(_lines(to_stored(report), 0)) + "\n"
 
 
 def report_path(at: Path) -> Path:
@@ -91,7 +92,7 @@ def _report_in(path: Path) -> ConformanceReport:
         raise field_error(
             path, "apiVersion", f"expected {API_VERSION}; read it with the Assay that wrote it"
         )
-    return as_type(value, ConformanceReport, path)
+    return from_stored(as_type(value, StoredReport, path), path)
 
 
 def _may_be_cut_off(path: Path) -> bool:
@@ -136,7 +137,7 @@ def _lines(value: Any, indent: int) -> list[str]:
 
 
 def _is_block(value: Any) -> bool:
-    return isinstance(value, dict | list | tuple) and bool(value)
+    return isinstance(value, dict | list | tuple) and bool(value) and not isinstance(value, Flow)
 
 
 def _scalar(value: Any) -> str:
@@ -150,6 +151,8 @@ def _scalar(value: Any) -> str:
         return str(value)
     if isinstance(value, str):
         return _string(value)
+    if isinstance(value, Flow):
+        return f"{{{', '.join(f'{key}: {_scalar(item)}' for key, item in value.items())}}}"
     return "[]" if isinstance(value, list | tuple) else "{}"
 
 

@@ -12,10 +12,12 @@ from typing import TypeAlias
 
 from conformance.profiles.choosing import profiles_named
 from conformance.report.run_result import GIVEN_UP, RunResult
-from conformance.running.counted_campaigns import in_one_line
+from conformance.report.uneventful import Uneventful
+from conformance.running.counted_campaigns import Tally, was_killed
 from conformance.running.crash_states import (
     FEW_OF_OTHERS,
     FEW_SECOND,
+    crash_states,
     is_in_full,
     states_in_words,
 )
@@ -26,15 +28,18 @@ from conformance.running.crash_tasks import (
     in_words,
     second_kills,
     unless_missed,
-    was_killed,
 )
-from conformance.running.random_plans import in_spite_of_its_faults, random_tasks
+from conformance.running.random_plans import (
+    in_spite_of_its_faults,
+    is_of_pairs,
+    random_count,
+    random_tasks,
+)
 from conformance.running.rearming import STRETCHES, tasks_again, unarmed
 from conformance.running.rearming import in_words as rearming_in_words
-from conformance.running.repeated import repeated_in_words
 from conformance.running.run_options import RunOptions
 from conformance.running.shrunk_really import shrink_new
-from conformance.running.workers import Task, without_uneventful_history
+from conformance.running.workers import ManyTasks, Task, Tasks, without_uneventful_history
 
 
 @dataclass(slots=True)
@@ -43,11 +48,16 @@ class UnderWay:
 
     options: RunOptions
     baseline: Sequence[Task]
-    run_more: Callable[[Sequence[Task]], Iterator[RunResult]]
+    run_more: Callable[[Tasks], Iterator[RunResult]]
     """Runs additional tasks."""
     run_uncounted: Callable[[Task], RunResult]
     """Makes one run on the way to another; may be called from several threads."""
-    runs: list[RunResult]
+    first_runs: Sequence[RunResult]
+    """Those of the baseline; other shards may report some of them."""
+    runs: list[RunResult] = field(init=False)
+    """Those that are reported one by one."""
+    uneventful: Uneventful = field(default_factory=Uneventful)
+    """All others that are reported."""
     notes: list[str] = field(default_factory=list)
     crash_points: tuple[int, int] = (0, 0)
     """(tried, existing)."""
@@ -59,10 +69,8 @@ class UnderWay:
     interrupted: bool = False
     """True if a campaign was interrupted: its runs so far count."""
 
-    @property
-    def first_runs(self) -> Sequence[RunResult]:
-        """Those of the baseline."""
-        return self.runs[: len(self.baseline)]
+    def __post_init__(self) -> None:
+        self.runs = [run for run in self.first_runs if run.is_reported]
 
     @property
     def without_plans(self) -> Sequence[RunResult]:
@@ -76,15 +84,40 @@ class UnderWay:
 
     def as_many_as_come(self, tasks: Sequence[Task]) -> list[RunResult]:
         """Run additional tasks; in the simulation those that ended before an interrupt."""
-        made: list[RunResult] = []
+        return list(self._until_interrupted(tasks))
+
+    def count(
+        self,
+        tasks: Tasks,
+        finished: Callable[[RunResult], RunResult],
+        shares_seed: Callable[[RunResult], bool],
+    ) -> Tally:
+        """Run additional tasks, and keep the runs that have to be reported one by one. `finished`
+        is applied to each result; `shares_seed`: see `Uneventful.add`."""
+        tally = Tally()
+        for made in self._until_interrupted(tasks):
+            if not made.is_reported:
+                continue
+            tally.add(made)
+            run = finished(made)
+            if Uneventful.is_one(run):
+                self.uneventful.add(run, shares_seed=shares_seed(run))
+            else:
+                self.runs.append(run)
+        return tally
+
+    def _until_interrupted(self, tasks: Tasks) -> Iterator[RunResult]:
+        """In the simulation an interrupt ends the runs, and not the suite."""
+        count = 0
         try:
-            made.extend(self.run_more(tasks))
+            for run in self.run_more(tasks):
+                count += 1
+                yield run
         except KeyboardInterrupt:
             if self.options.cluster != "simulated":
                 raise
             self.interrupted = True
-            self.notes.append(f"interrupted after {len(made)} of {len(tasks)} runs")
-        return made
+            self.notes.append(f"interrupted after {count} of {len(tasks)} runs")
 
 
 Campaign: TypeAlias = Callable[[UnderWay], None]
@@ -101,6 +134,7 @@ def campaigns(options: RunOptions) -> Iterator[Campaign]:
         yield at_crash_points
     if options.random_plans or options.fault_pairs:
         yield under_random_faults
+    yield from options.further
     if options.cluster == "control-plane" and options.shrink:
         yield with_fewer_faults
 
@@ -121,30 +155,58 @@ def at_crash_points(suite: UnderWay) -> None:
     suite that counts the states that a crash can leave, all states, and second kills."""
     options = suite.options
     is_simulated = options.cluster == "simulated"
-    is_of_programs = _is_of_programs(options)
-    tasks = list(_of_each(suite, lambda run: crash_tasks(run, options.implementation)))
+
+    def every() -> Iterator[Task]:
+        return _of_each(suite, lambda run: crash_tasks(run, options.implementation))
+
+    if is_simulated and not options.sample and any(map(_counts_states, suite.first_runs)):
+        _at_crash_states(suite, list(every()))
+        return
+    existing = sum(1 for _ in every())
+    most = options.sample or (existing if is_simulated else FEW_ENOUGH)
+    chosen = (
+        ManyTasks(existing, every) if most >= existing else drawn(list(every()), most, options.seed)
+    )
+    finished = unless_missed if is_simulated else _as_it_is
+    tally = suite.count(chosen, finished, shares_seed=lambda _run: True)
+    suite.crash_points = (tally.killed, existing)
+    if not is_simulated:
+        suite.notes += in_words(tally.runs, tally.without_strike, existing)
+    if _is_of_programs(options):
+        suite.notes += _left_alone(suite)
+        suite.notes.append(tally.in_one_line("crash points", suite.without_plans))
+    suite.notes += tally.repeated_in_words("crash points")
+
+
+def _as_it_is(run: RunResult) -> RunResult:
+    return run
+
+
+def _counts_states(run: RunResult) -> bool:
+    return crash_states(run.scenario) is not None
+
+
+def _at_crash_states(suite: UnderWay, tasks: Sequence[Task]) -> None:
+    """The crash points of suites that count states, in the simulation: all runs are kept."""
+    options = suite.options
+    others = [task for task in tasks if not task.has_state]
+    chosen = [task for task in tasks if task.has_state]
+    counts_states = bool(chosen)
+    chosen += drawn(others, FEW_OF_OTHERS if chosen else len(others), options.seed)
     existing = len(tasks)
-    counts_states = is_simulated and not options.sample and any(task.has_state for task in tasks)
-    if counts_states:
-        others = [task for task in tasks if not task.has_state]
-        chosen = [task for task in tasks if task.has_state]
-        chosen += drawn(others, FEW_OF_OTHERS, options.seed)
-    else:
-        most = options.sample or (existing if is_simulated else FEW_ENOUGH)
-        chosen = drawn(tasks, most, options.seed)
     runs = suite.as_many_as_come(chosen)
     if counts_states and not suite.interrupted:
         suite.notes += states_in_words(runs)
         again, existing_again = _second_kills(suite, runs)
         runs, existing = [*map(without_uneventful_history, runs), *again], existing + existing_again
-    suite.crash_points = (sum(map(was_killed, runs)), existing)
-    if not is_simulated:
-        suite.notes += in_words(runs, existing)
-    if is_of_programs:
+    reported = [run for run in runs if run.is_reported]
+    suite.crash_points = (sum(map(was_killed, reported)), existing)
+    tally = Tally(reported)
+    if _is_of_programs(options):
         suite.notes += _left_alone(suite)
-        suite.notes.append(in_one_line("crash points", runs, suite.without_plans))
-    suite.notes += repeated_in_words("crash points", runs)
-    suite.runs += map(unless_missed, runs) if is_simulated else runs
+        suite.notes.append(tally.in_one_line("crash points", suite.without_plans))
+    suite.notes += tally.repeated_in_words("crash points")
+    suite.runs += map(unless_missed, reported)
 
 
 def _second_kills(suite: UnderWay, runs: Sequence[RunResult]) -> tuple[list[RunResult], int]:
@@ -158,7 +220,7 @@ def _second_kills(suite: UnderWay, runs: Sequence[RunResult]) -> tuple[list[RunR
     existing = len(full) + len(rest)
     chosen = full + drawn(rest, FEW_SECOND, suite.options.seed, "second kills")
     made = suite.as_many_as_come(chosen)
-    tried = sum(map(was_killed, made))
+    tried = sum(was_killed(run) for run in made if run.is_reported)
     suite.notes.append(
         f"second kills: {tried:,} of {existing:,}, {len(full):,} of them after states that are "
         "tried in full"
@@ -173,27 +235,28 @@ def under_random_faults(suite: UnderWay) -> None:
     is_of_programs = _is_of_programs(options)
     wanted, pairs = options.random_plans, options.fault_pairs
 
-    def of_each(count: int) -> list[Task]:
-        return list(
-            _of_each(
+    def of_each(count: int) -> ManyTasks:
+        return ManyTasks(
+            sum(random_count(run, count, pairs=pairs) for run in _explored(suite)),
+            lambda: _of_each(
                 suite, lambda run: random_tasks(run, options.implementation, count, pairs=pairs)
-            )
+            ),
         )
 
+    tasks: Tasks = of_each(wanted)
     if is_of_programs:
         count = math.ceil(wanted / len(suite.baseline))
-        tasks = of_each(count)
-        if 0 < len(tasks) < wanted:  # some scenarios have none
-            tasks = of_each(math.ceil(count * wanted / len(tasks)))
-        tasks = drawn(tasks, wanted, options.seed, "random plans")
-    else:
-        tasks = of_each(wanted)
-    runs = list(map(in_spite_of_its_faults, suite.as_many_as_come(tasks)))
+        of_program = list(of_each(count))
+        if 0 < len(of_program) < wanted:  # some scenarios have none
+            of_program = list(of_each(math.ceil(count * wanted / len(of_program))))
+        tasks = drawn(of_program, wanted, options.seed, "random plans")
+    tally = suite.count(
+        tasks, in_spite_of_its_faults, shares_seed=lambda run: is_of_pairs(run, options.seed)
+    )
     if is_of_programs:
-        suite.notes.append(in_one_line("random plans", runs, suite.without_plans))
-    suite.notes += repeated_in_words("random plans", runs)
-    suite.random_plans = len(runs)
-    suite.runs += runs
+        suite.notes.append(tally.in_one_line("random plans", suite.without_plans))
+    suite.notes += tally.repeated_in_words("random plans")
+    suite.random_plans = tally.runs
 
 
 def with_fewer_faults(suite: UnderWay) -> None:
@@ -223,8 +286,13 @@ def _is_of_programs(options: RunOptions) -> bool:
 
 
 def _of_each(suite: UnderWay, tasks_of: Callable[[RunResult], Iterable[Task]]) -> Iterator[Task]:
+    for run in _explored(suite):
+        yield from tasks_of(run)
+
+
+def _explored(suite: UnderWay) -> Iterator[RunResult]:
     is_of_programs = _is_of_programs(suite.options)
     for run in suite.first_runs:
         # A program that never comes to rest takes as long as a hundred other runs, each time.
         if not (is_of_programs and GIVEN_UP in run.error):
-            yield from tasks_of(run)
+            yield run

@@ -19,6 +19,7 @@ from chaos.exploration import crash_points
 from chaos.happening import Place
 from chaos.plan import Plan, plan_from_data
 from conformance.report.run_result import RunResult
+from conformance.running.counted_campaigns import was_killed
 from conformance.running.crash_states import crash_states
 from conformance.running.workers import Task
 from vocabulary.history import Process, Write
@@ -107,17 +108,9 @@ def unless_missed(run: RunResult) -> RunResult:
     return msgspec.structs.replace(run, error="the operator was not killed: point not reached")
 
 
-def was_killed(run: RunResult) -> bool:
-    """True if the operator was killed as often as the run's plan has it."""
-    wanted = sum("kill" in step for step in run.plan["faults"])
-    kills = (step for step in run.struck if "kill" in step and "injection" not in step["when"])
-    return sum(1 for _ in kills) >= wanted
-
-
-def in_words(runs: Sequence[RunResult], existing: int) -> Iterator[str]:
-    """Notes on a sample that was tried on a real cluster."""
-    missed = sum(run.strikes == 0 for run in runs)
-    if len(runs) < existing:
-        yield f"{len(runs)} of {existing} crash points were drawn by the seed"
+def in_words(made: int, missed: int, existing: int) -> Iterator[str]:
+    """Notes on a sample that was tried on a real cluster, of whose points so many were missed."""
+    if made < existing:
+        yield f"{made} of {existing} crash points were drawn by the seed"
     if missed:
         yield f"{missed} crash points were not reached: the operator wrote less often than before"

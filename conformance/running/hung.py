@@ -18,6 +18,9 @@ from typing import Final
 
 MAX_PROCESSOR_SECONDS: Final = 3.0
 """Of one run: fifty times as much as the longest scenario of few pods takes."""
+OF_PROGRAMS: Final = 10
+"""So many times as much for runs of programs: to look whether they sleep takes processor time, and
+the busier the machine is, the more often it has to be looked."""
 SECONDS_PER_POD: Final = 0.02
 """So much more for each pod that users ask for: some thirty times as much as one takes."""
 SECONDS_PER_EVENT: Final = 0.001
@@ -43,7 +46,11 @@ class HungError(BaseException):
 
 @contextmanager
 def processor_time_bounded(
-    implementations: Mapping[str, str], pods: Callable[[], int], events: Callable[[], int]
+    implementations: Mapping[str, str],
+    pods: Callable[[], int],
+    events: Callable[[], int],
+    *,
+    has_programs: bool = False,
 ) -> Iterator[None]:
     """Raise HungError in the block once it has used too much processor time.
 
@@ -61,9 +68,10 @@ def processor_time_bounded(
         return
 
     began = time.process_time()
+    most = MAX_PROCESSOR_SECONDS * (OF_PROGRAMS if has_programs else 1)
 
     def ring(_signal: int, frame: FrameType | None) -> None:
-        allowed = MAX_PROCESSOR_SECONDS + SECONDS_PER_POD * pods() + SECONDS_PER_EVENT * events()
+        allowed = most + SECONDS_PER_POD * pods() + SECONDS_PER_EVENT * events()
         if time.process_time() - began < allowed:
             return
         where = "" if frame is None else f", at {Path(frame.f_code.co_filename).name}"
@@ -71,7 +79,7 @@ def processor_time_bounded(
 
     before = signal.signal(signal.SIGVTALRM, ring)
     try:
-        signal.setitimer(signal.ITIMER_VIRTUAL, MAX_PROCESSOR_SECONDS, RING_AGAIN_SECONDS)
+        signal.setitimer(signal.ITIMER_VIRTUAL, most, RING_AGAIN_SECONDS)
         try:
             yield
         finally:

@@ -15,7 +15,7 @@ from typing import Final
 
 import msgspec
 
-from chaos.campaign import pairwise, random_plan
+from chaos.campaign import pair_count, pairwise, random_plan
 from chaos.plan import Plan
 from chaos.terrain import Terrain, terrains_of
 from conformance.report.run_result import RunResult
@@ -34,9 +34,7 @@ def random_tasks(
     With `pairs`, also one under each kind of fault and one under each pair of kinds. Where several
     operators had work, plans are drawn for one after the other.
     """
-    terrains = terrains_of(run.scenario, run.entries, run.header.operators)
-    if run.header.clock == "wall" and not SCENARIOS[run.scenario].alone:
-        terrains = tuple(map(_beside_others, terrains))
+    terrains = _terrains(run)
     if not terrains:
         return
 
@@ -53,6 +51,26 @@ def random_tasks(
         of = "" if len(terrains) == 1 else f"{terrain.operator}: "
         for plan in pairwise(terrain, plan_seed(run.scenario, run.seed, 0)):
             yield task(plan, of + " and ".join(step.fault.plan_key for step in plan.faults))
+
+
+def random_count(run: RunResult, count: int, *, pairs: bool = False) -> int:
+    """The number of tasks that `random_tasks` yields, without making their plans."""
+    terrains = _terrains(run)
+    of_pairs = sum(map(pair_count, terrains)) if pairs else 0
+    return count + of_pairs if terrains else 0
+
+
+def is_of_pairs(run: RunResult, seed: int) -> bool:
+    """True for a run under a kind of fault or a pair of kinds, all of which have one seed; `seed`
+    is that of the undisturbed run."""
+    return run.seed == plan_seed(run.scenario, seed, 0)
+
+
+def _terrains(run: RunResult) -> tuple[Terrain, ...]:
+    terrains = terrains_of(run.scenario, run.entries, run.header.operators)
+    if run.header.clock == "wall" and not SCENARIOS[run.scenario].alone:
+        return tuple(map(_beside_others, terrains))
+    return terrains
 
 
 def _beside_others(terrain: Terrain) -> Terrain:

@@ -14,8 +14,7 @@ from typing import Final
 from conformance.editions import holds, told_by
 from conformance.norm.claim import CLAIMS
 from conformance.norm.verdict import Outcome
-from conformance.report.build import is_telling
-from conformance.report.run_result import RunResult
+from conformance.report.run_result import RunResult, is_telling
 from conformance.running.workers import Task
 from conformance.scenario_type import SCENARIOS
 

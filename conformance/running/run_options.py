@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from conformance.worlds.names import ClusterName
+from vocabulary.objects import Object
 
 if TYPE_CHECKING:
     from conformance.norm.verdict import Outcome
+    from conformance.running.campaigns import UnderWay
+    from conformance.running.journal import Kept, Shard
     from conformance.worlds.existing.preflight import Undertaking
     from conformance.worlds.kind.node_containers import NodeContainers
 
@@ -37,6 +40,10 @@ class RunOptions:
     """Also repeat each scenario with the operator killed at each of its crash points."""
     sample: int = 0
     """How many crash points at most; 0: all in the simulation, some minutes' worth elsewhere."""
+    manifests: tuple[Object, ...] = ()
+    """The objects of scenarios that are written for any operator."""
+    further: tuple[Callable[[UnderWay], None], ...] = ()
+    """Campaigns of a caller's own, after the others."""
     random_plans: int = 0
     """So many times repeat each scenario under faults drawn at random; of a program so many such
     runs in all."""
@@ -48,12 +55,18 @@ class RunOptions:
     rerun: bool = False
     """Make every run twice, those of campaigns too, and compare the histories byte by byte; only
     simulated."""
+    exit_first: bool = False
+    """Start no further run after the first that violates a claim."""
     undertaking: Undertaking | None = None
     """The findings on an existing cluster or one of kind, and the changes agreed to."""
     nodes: NodeContainers | None = None
     """The nodes of a kind cluster, where they may be stopped."""
     cluster_folder: Path | None = None
     """The control plane that `assay cluster up` left running there; None starts a new one."""
+    shard: Shard | None = None
+    """Only this part of the runs is made and reported; only simulated."""
+    kept: Kept | None = None
+    """Runs that ended before, and where those that end now are kept."""
     out: Path | None = None
     """Where the report will go; until then, on real clusters, histories as far as they are."""
     command: str = ""

@@ -20,8 +20,9 @@ from conformance.implementation import Implementation
 from conformance.norm.verdict import Verdict
 from conformance.report.run_result import NOT_REACHED, REFUSED, TRIPPED, RunResult
 from conformance.running.collecting import collector_at_rest
+from conformance.running.counterparts import counterpart_of
 from conformance.running.hung import HungError, processor_time_bounded
-from conformance.scenario_type import Scenario
+from conformance.scenario_type import ALL_SCENARIOS, Scenario
 from conformance.suite import SuiteError
 from conformance.under_test import UnderTest
 from conformance.world import NotReachedError, World
@@ -32,6 +33,7 @@ from fixtures.simulated.mistakes import SimulationError
 from vocabulary.clock import SECOND
 from vocabulary.entry_points import line_that_raised
 from vocabulary.errors import ApiError
+from vocabulary.history import Counterpart
 from vocabulary.implementations import REFERENCE, in_one_text
 
 if TYPE_CHECKING:
@@ -58,32 +60,69 @@ def run_one(
     began = time.perf_counter()
     edition = edition if plan is None else plan.edition or edition
     with collector_at_rest():
-        scenario = scenario if plan is None else scenario.scaled(plan.scale).varied(plan.workload)
+        scenario = scenario.planned(plan)
         under_test = (
             {implementation.role: implementation}
             if isinstance(implementation, Implementation)
             else implementation
         )
+        counterpart = (
+            _counterpart(scenario, under_test, seed, plan, edition)
+            if scenario.compared_with and is_judged
+            else msgspec.UNSET
+        )
         with turns_at((), _constant_folders(under_test)):
             world = SimulatedWorld(scenario, under_test, seed, plan, edition)
             try:
                 with processor_time_bounded(
-                    _options_of(under_test), lambda: world.pods, lambda: world.loop.steps
+                    _options_of(under_test),
+                    lambda: world.pods,
+                    lambda: world.loop.steps,
+                    has_programs=not all(
+                        isinstance(each, Implementation) for each in under_test.values()
+                    ),
                 ):
                     error = _play(scenario, world, has_faults=plan is not None)
             except (HungError, BusyError) as hung:
                 world.give_up(str(hung))
                 error = world.given_up
             judge = claims.judge if is_judged else _no_verdicts
-            result = _judged(world, under_test, plan, variant, error, began, edition, judge)
+            result = _judged(
+                world, under_test, plan, variant, error, began, edition, judge, counterpart
+            )
             world.close()
         return result
 
 
+def _counterpart(
+    scenario: Scenario,
+    under_test: Mapping[str, Implementation | UnderTest],
+    seed: int,
+    plan: Plan | None,
+    edition: str,
+) -> Counterpart:
+    """The undisturbed run that this one is compared with."""
+
+    def run(undisturbed: Plan) -> RunResult:
+        compared_with = ALL_SCENARIOS[scenario.compared_with]
+        return run_one(
+            compared_with, last, undisturbed.seed, undisturbed, "", edition, is_judged=False
+        )
+
+    last = {role: each.newly_installed() for role, each in under_test.items()}
+    planned = replace(plan or Plan(scenario.id), seed=seed)
+    return counterpart_of(planned, scenario.compared_with, _options_of(last), run)
+
+
 def _constant_folders(under_test: Mapping[str, Implementation | UnderTest]) -> set[Path]:
-    """The folders of this machine that programs under test always use."""
+    """The folders of this machine that programs under test always use, and share."""
     programs = (each for each in under_test.values() if not isinstance(each, Implementation))
-    return {each.constant_folder for each in programs if each.constant_folder is not None}
+    folders = {each.constant_folder for each in programs} - {None}
+    if not folders:
+        return set()
+    from conformance.worlds.lockstep.own_files import has_own  # which needs an extra
+
+    return {each for each in folders if each is not None and not has_own(each)}
 
 
 def with_verdicts(run: RunResult) -> RunResult:
@@ -112,7 +151,7 @@ def run_really(
 
     began = time.perf_counter()
     edition = edition if plan is None else plan.edition or edition
-    scenario = scenario if plan is None else scenario.scaled(plan.scale).varied(plan.workload)
+    scenario = scenario.planned(plan)
     with session.turn(scenario.roles):
         with session.beginning:
             session.starts.require_hope()
@@ -169,8 +208,10 @@ def _judged(
     began: float,
     edition: str,
     judge: Callable[[History], Sequence[Verdict]] = claims.judge,
+    counterpart: Counterpart | msgspec.UnsetType = msgspec.UNSET,
 ) -> RunResult:
     header, entries = world.history()
+    header = msgspec.structs.replace(header, counterpart=counterpart)
     history = History(header, entries)
     verdicts = judge(history)
     history.close()
@@ -196,6 +237,7 @@ def _judged(
         began=not world.not_ready,
         variant=variant,
         strikes=world.strikes,
+        requested=dict(world.requested),
         struck=tuple(step.to_data() for step in world.struck),
     )
 

@@ -24,9 +24,8 @@ from chaos.subject_kind import subject_kind
 from conformance.norm.claim import CLAIMS
 from conformance.pod_templates import most_replicas
 from conformance.profiles.choosing import all_simulated
-from conformance.report.build import test_name
 from conformance.report.failures import by_entry, contradictions, violated
-from conformance.report.run_result import RunResult
+from conformance.report.run_result import RunResult, test_name
 from conformance.running.runner import run_one
 from conformance.running.side_by_side import side_by_side
 from conformance.scenarios import ALL_SCENARIOS
@@ -63,7 +62,8 @@ def failures(runs: Sequence[RunResult], claims: Container[str] = CLAIMS) -> list
         Failure(
             claims=each.claims,
             shown_for=each.shown_for,
-            implementation=run.header.implementation,
+            # The plan names the file of a profile, the header the profile.
+            implementation=str(run.plan.get("implementation") or run.header.implementation),
             plan=whole_plan(run),
         )
         for each in first[:MAX_SHRUNK]

@@ -10,17 +10,21 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from itertools import islice
 from multiprocessing import connection
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from conformance import suite
 from conformance.running.collecting import collect_seldom
 from conformance.worlds.interrupts import interrupts_held_back
 
+CHUNKS_AHEAD: Final = 4
+"""So many chunks for each process are under way, the results of which wait for their turn."""
 _CONTEXT: Final = multiprocessing.get_context("forkserver")
 
 
@@ -49,6 +53,14 @@ def side_by_side(jobs: int, *, many: bool) -> Iterator[Callable[..., Iterator[An
         pool.shut_down()
 
 
+class _Chunk(NamedTuple):
+    """Items that a process gets at a time."""
+
+    items: Sequence[Any]
+    future: Future[list[Any]] | None
+    """None: each is made in a process of its own."""
+
+
 class _RenewedPool:
     """A pool of processes, and another one after any of them has ended abruptly."""
 
@@ -59,13 +71,13 @@ class _RenewedPool:
     def each(
         self,
         function: Callable[[Any], Any],
-        items: Sequence[Any],
+        items: Iterable[Any],
         chunk: int,
         lost: Callable[[Any, str], Any] | None = None,
     ) -> Iterator[Any]:
-        whole = list(items)
-        chunks = [whole[n : n + chunk] for n in range(0, len(whole), chunk)]
-        return self._results(function, chunks, self._submitted(function, chunks), lost or _raise)
+        several = iter(items)
+        chunks = iter(lambda: list(islice(several, chunk)), [])
+        return self._results(function, chunks, lost or _raise)
 
     def shut_down(self) -> None:
         self._pool.shutdown(cancel_futures=True)
@@ -75,17 +87,16 @@ class _RenewedPool:
             self._jobs, mp_context=_CONTEXT, initializer=_begin, initargs=(suite.packages(),)
         )
 
-    def _submitted(
-        self, function: Callable[[Any], Any], chunks: Sequence[Sequence[Any]]
-    ) -> list[Future[list[Any]]]:
+    def _submitted(self, function: Callable[[Any], Any], chunk: Sequence[Any]) -> _Chunk:
         # The pool starts its workers here. One that it did not come to know of, being interrupted,
         # would be told of no end, and Python waits for all of them at its own.
         with interrupts_held_back():
             try:
-                return [self._pool.submit(_all_of, function, each) for each in chunks]
-            except BrokenProcessPool:
-                self._renew()
-                return [self._pool.submit(_all_of, function, each) for each in chunks]
+                return _Chunk(chunk, self._pool.submit(_all_of, function, chunk))
+            except BrokenProcessPool as broken:
+                future: Future[list[Any]] = Future()
+                future.set_exception(broken)
+                return _Chunk(chunk, future)
 
     def _renew(self) -> None:
         self.shut_down()
@@ -94,29 +105,38 @@ class _RenewedPool:
     def _results(
         self,
         function: Callable[[Any], Any],
-        chunks: Sequence[Sequence[Any]],
-        futures: list[Future[list[Any]]],
+        chunks: Iterator[Sequence[Any]],
         lost: Callable[[Any, str], Any],
     ) -> Iterator[Any]:
-        alone: set[int] = set()
-        for n, chunk in enumerate(chunks):
+        """Results in order, while no more chunks are under way than keep the processes busy."""
+        ahead: deque[_Chunk] = deque()
+        while True:
+            room = self._jobs * CHUNKS_AHEAD - len(ahead)
+            ahead += [self._submitted(function, chunk) for chunk in islice(chunks, room)]
+            if not ahead:
+                return
             try:
-                results = [] if n in alone else futures[n].result()
+                first = ahead[0]
+                results = [] if first.future is None else first.future.result()
             except BrokenProcessPool:
-                rest = (k for k in range(n, len(chunks)) if k not in alone)
-                unfinished = [k for k in rest if _is_broken(futures[k])]
-                # Chunks are begun in their order: the first that have no result were at work.
-                alone.update(unfinished[: self._jobs])
-                again = unfinished[self._jobs :]
-                self._renew()
-                renewed = self._submitted(function, [chunks[k] for k in again])
-                for k, future in zip(again, renewed, strict=True):
-                    futures[k] = future
-            if n in alone:
-                for item in chunk:
-                    yield _made_alone(function, item, lost)
-            else:
+                self._begin_again(function, ahead)
+                continue
+            ahead.popleft()
+            if first.future is not None:
                 yield from results
+                continue
+            for item in first.items:
+                yield _made_alone(function, item, lost)
+
+    def _begin_again(self, function: Callable[[Any], Any], ahead: deque[_Chunk]) -> None:
+        """Another pool for the chunks that have no result; those that were at work, which are the
+        first of them, are made item by item instead."""
+        broken = [n for n, each in enumerate(ahead) if each.future and _is_broken(each.future)]
+        self._renew()
+        for n in broken[: self._jobs]:
+            ahead[n] = _Chunk(ahead[n].items, None)
+        for n in broken[self._jobs :]:
+            ahead[n] = self._submitted(function, ahead[n].items)
 
 
 def _is_broken(future: Future[Any]) -> bool:

@@ -10,10 +10,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
+
+import msgspec
 
 from chaos.fault import FAULTS
 from chaos.faults import UNDOING
+from chaos.plan import Plan
 from conformance.implementation import with_role
 from conformance.left_behind import LeftBehindError
 from conformance.norm.claim import CLAIMS
@@ -28,11 +31,11 @@ from conformance.report.run_result import (
     ours,
 )
 from conformance.running.campaigns import UnderWay, campaigns
-from conformance.running.repeated import repeated_in_words
+from conformance.running.counted_campaigns import Tally
 from conformance.running.run_options import OnProgress, Progress, RunOptions
 from conformance.running.shrunk import failures, shrink_all
 from conformance.running.why_not_run import not_run, out_of_reach, reason_not_run, why_one_process
-from conformance.running.workers import Task, workers
+from conformance.running.workers import ManyTasks, RunAll, Task, Tasks, workers
 from conformance.scenario_type import Scenario
 from conformance.scenarios import ALL_SCENARIOS, LARGE_SCENARIOS, SCENARIOS
 from vocabulary.errors import ApiError
@@ -56,12 +59,12 @@ def run_suite(
     lacking = left_out(profiles)
     missing_out = {found.id: lacking[found.id] for found in chosen if found.id in lacking}
     baseline = [
-        Task(found.id, options.implementation, options.seed)
+        Task(found.id, options.implementation, options.seed, _planned(found, options))
         for found in chosen
         if not reason_not_run(found, options.cluster, options.undertaking, one_process)
         and found.id not in missing_out
     ]
-    count = _Count(on_progress, len(baseline))
+    count = _Count(on_progress, len(baseline), exit_first=options.exit_first)
     suite = _all_runs(options, baseline, count)
     left_out_notes = [f"{name} was not run: {because}" for name, because in missing_out.items()]
     if options.undertaking or one_process:
@@ -70,9 +73,9 @@ def run_suite(
     shrunk = suite.shrunk | ({} if suite.interrupted else _shrunk(suite, count))
     return SuiteResult(
         runs=tuple(suite.runs),
-        implementation=_implementation(options.implementation, profiles, suite.runs),
+        implementation=_implementation(options.implementation, profiles, suite.first_runs),
         cluster=options.cluster,
-        kubernetes_version=suite.runs[0].header.kubernetes_version if suite.runs else "",
+        kubernetes_version=next((run.header.kubernetes_version for run in suite.first_runs), ""),
         clock="virtual" if options.cluster == "simulated" else "wall",
         operator=_operator_place(options),
         seed=options.seed,
@@ -81,11 +84,12 @@ def run_suite(
         claims=tuple(word for word in selection if word in CLAIMS),
         fault_classes=tuple(sorted(FAULTS.keys() - UNDOING)),
         crash_points=suite.crash_points,
-        plans=len(suite.runs),
+        plans=len(suite.runs) + suite.uneventful.count,
         random_plans=suite.random_plans,
         shrunk=shrunk,
-        rerun=sum(run.repeated is not None for run in suite.runs),
+        rerun=sum(run.repeated is not None for run in suite.runs) + suite.uneventful.repeated,
         mismatches=sum(bool(run.repeated) for run in suite.runs),
+        uneventful=suite.uneventful if suite.uneventful.count else None,
         notes=tuple(suite.notes),
         left_behind=suite.left_behind,
         interrupted=suite.interrupted,
@@ -98,30 +102,36 @@ def run_suite(
 
 def _all_runs(options: RunOptions, baseline: Sequence[Task], count: _Count) -> UnderWay:
     """The baseline and the campaigns; that they cannot be cleaned up after does not undo them."""
-    is_campaign = options.crash_points or options.random_plans or options.fault_pairs
+    is_campaign = any(
+        (options.crash_points, options.random_plans, options.fault_pairs, options.further)
+    )
     roles = roles_of(ALL_SCENARIOS[task.scenario] for task in baseline)
     whole: UnderWay | None = None
     try:
-        with workers(options, roles, many=bool(is_campaign) or len(baseline) > FEW) as run_all:
+        with workers(options, roles, many=is_campaign or len(baseline) > FEW) as run_all:
+            run_part = _in_part(options, run_all)
 
-            def run(tasks: Sequence[Task]) -> Iterator[RunResult]:
-                return count.through(run_all(tasks))
+            def run(tasks: Tasks) -> Iterator[RunResult]:
+                return iter(()) if count.has_stopped else count.through(run_part(tasks))
 
-            def run_more(tasks: Sequence[Task]) -> Iterator[RunResult]:
-                count.total += len(tasks)
+            def run_more(tasks: Tasks) -> Iterator[RunResult]:
+                count.total += len(tasks) // (options.shard.parts if options.shard else 1)
                 return run(tasks)
 
             def run_uncounted(task: Task) -> RunResult:
                 (made,) = run_all([task])
                 return made
 
-            suite = UnderWay(options, baseline, run_more, run_uncounted, runs=list(run(baseline)))
-            require_a_beginning(suite.runs)
-            suite.notes += not_in_time(baseline, suite.runs)
-            suite.notes += repeated_in_words("fault-free runs", suite.runs)
+            suite = UnderWay(options, baseline, run_more, run_uncounted, list(run(baseline)))
+            require_a_beginning(suite.first_runs)
+            if not count.has_stopped:
+                suite.notes += not_in_time(baseline, suite.first_runs)
+            suite.notes += Tally(suite.runs).repeated_in_words("fault-free runs")
             for campaign in campaigns(options):
-                if not suite.interrupted:
+                if not suite.interrupted and not count.has_stopped:
                     campaign(suite)
+            if count.has_stopped:
+                suite.notes.append("--exit-first: the runs after the first failure were left out")
             whole = suite
     except (LeftBehindError, ApiError) as error:
         if whole is None:
@@ -129,6 +139,37 @@ def _all_runs(options: RunOptions, baseline: Sequence[Task], count: _Count) -> U
         whole.left_behind = str(error)
     assert whole is not None, "either it is, or an error was raised"
     return whole
+
+
+def _in_part(options: RunOptions, run_all: RunAll) -> RunAll:
+    """Makes the runs of a shard, if one is asked for, and does not make again what is kept."""
+    shard, kept = options.shard, options.kept
+
+    def run(tasks: Tasks) -> Iterator[RunResult]:
+        return run_all(tasks) if kept is None else kept.through(run_all, tasks)
+
+    if shard is None:
+        return run
+
+    def run_part(tasks: Tasks) -> Iterator[RunResult]:
+        # A run whose history is wanted shows which others there are: each shard needs it.
+        def of_shard() -> Iterator[tuple[Task, bool]]:
+            for n, task in enumerate(tasks):
+                if shard.has(n) or task.keep_history:
+                    yield task, shard.has(n)
+
+        several = ManyTasks(len(tasks), lambda: (task for task, _ in of_shard()))
+        for (_, is_reported), result in zip(of_shard(), run(several), strict=True):
+            yield msgspec.structs.replace(result, is_reported=is_reported)
+
+    return run_part
+
+
+def _planned(found: Scenario, options: RunOptions) -> dict[str, Any] | None:
+    """The plan of an undisturbed run of a scenario that takes its objects from it."""
+    if not options.manifests or not found.of_plans:
+        return None
+    return Plan(found.id, options.seed, manifests=options.manifests).to_data()
 
 
 def _shrunk(suite: UnderWay, count: _Count) -> dict[str, RunResult]:
@@ -163,7 +204,10 @@ def select(words: Iterable[str], *, one_case: bool = False, large: bool = False)
     def is_wanted(found: Scenario) -> bool:
         if found.id in wanted:
             return True
-        is_meant = not wanted or any(word == found.suite or word in found.arms for word in wanted)
+        # A scenario of any operator has no objects of its own: `assay explore` gives it some.
+        is_meant = (not wanted and not found.of_plans) or any(
+            word == found.suite or word in found.arms for word in wanted
+        )
         return is_meant and not (one_case and found.case) and (large or not found.large)
 
     every = (*SCENARIOS.values(), *LARGE_SCENARIOS.values())
@@ -202,15 +246,21 @@ def require_a_beginning(runs: Sequence[RunResult]) -> None:
 class _Count:
     """Tells how far the suite has come, run by run."""
 
-    def __init__(self, on_progress: OnProgress, total: int) -> None:
+    def __init__(self, on_progress: OnProgress, total: int, *, exit_first: bool) -> None:
         self.total = total
+        self.has_stopped = False
+        self._exit_first = exit_first
         self._on_progress = on_progress
         self._done = 0
 
     def through(self, results: Iterable[RunResult]) -> Iterator[RunResult]:
         for result in results:
-            self._one_more(result.scenario, outcome_of(result))
+            outcome = outcome_of(result)
+            self._one_more(result.scenario, outcome)
             yield result
+            if self._exit_first and outcome is Outcome.FAILED:
+                self.has_stopped = True
+                return
 
     def shrunk(self, claim: str) -> None:
         """The simplest failure of a claim was made simpler, as far as that goes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -65,8 +65,24 @@ class Task:
     """True if the run is made a second time, to compare the histories byte by byte."""
 
 
+@dataclass(frozen=True, slots=True)
+class ManyTasks:
+    """Runs to be made, each of which is described when its turn comes: the plans of a hundred
+    thousand take half a gigabyte."""
+
+    count: int
+    made: Callable[[], Iterable[Task]]
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Iterator[Task]:
+        return iter(self.made())
+
+
+Tasks: TypeAlias = Sequence[Task] | ManyTasks
 Submit: TypeAlias = Callable[[Task], "Future[RunResult]"]
-RunAll: TypeAlias = Callable[[Sequence[Task]], Iterator[RunResult]]
+RunAll: TypeAlias = Callable[[Tasks], Iterator[RunResult]]
 """Makes the runs; their results come in the order of the tasks."""
 
 
@@ -76,9 +92,11 @@ def workers(options: RunOptions, roles: Sequence[str], *, many: bool) -> Iterato
     makes a pool worthwhile. Runs are judged by the edition in the options, and repeated if the
     options say so."""
     with _workers(options, roles, many=many) as run_all:
-        yield lambda tasks: run_all(
-            [replace(task, edition=options.edition, twice=options.rerun) for task in tasks]
-        )
+
+        def as_asked(tasks: Tasks) -> Iterator[Task]:
+            return (replace(task, edition=options.edition, twice=options.rerun) for task in tasks)
+
+        yield lambda tasks: run_all(ManyTasks(len(tasks), lambda: as_asked(tasks)))
 
 
 @contextmanager
@@ -203,7 +221,8 @@ def _on_control_plane(options: RunOptions, roles: Sequence[str]) -> Iterator[Run
         together = cache(lambda: runs_on(SHARED, options.jobs or SIDE_BY_SIDE))
         alone = cache(lambda: runs_on(ALONE, 1))
 
-        def run_all(tasks: Sequence[Task]) -> Iterator[RunResult]:
+        def run_all(described: Tasks) -> Iterator[RunResult]:
+            tasks = list(described)
             # Long ones first: a long one that begins last is waited for by nobody but everybody.
             order = sorted(range(len(tasks)), key=lambda n: -_expected_length(tasks[n].scenario))
             futures = {
@@ -237,7 +256,8 @@ def _on_existing(options: RunOptions, roles: Sequence[str]) -> Iterator[RunAll]:
         # Whoever is told to end has little time: what runs is not waited for.
         open_until_end.callback(session.end_now)
 
-        def run_all(tasks: Sequence[Task]) -> Iterator[RunResult]:
+        def run_all(described: Tasks) -> Iterator[RunResult]:
+            tasks = list(described)
             futures = [pool.submit(_run_in_time, session, task) for task in tasks]
             return (found for future in futures if (found := future.result()) is not None)
 
@@ -265,7 +285,8 @@ def _on_kind(options: RunOptions, roles: Sequence[str]) -> Iterator[RunAll]:
         open_until_end.callback(alone.shutdown, cancel_futures=True)
         open_until_end.callback(session.end_now)
 
-        def run_all(tasks: Sequence[Task]) -> Iterator[RunResult]:
+        def run_all(described: Tasks) -> Iterator[RunResult]:
+            tasks = list(described)
             is_alone = [ALL_SCENARIOS[task.scenario].alone for task in tasks]
             futures = [
                 None if single else together.submit(_run_in_time, session, task)

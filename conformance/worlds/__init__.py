@@ -8,5 +8,7 @@
 - `kind`: a cluster of real kubelets and containers, made for one suite; the rest is what
   `existing` has.
 
+`served` is no world of scenarios: programs in real time beside a simulated cluster, for tests.
+
 Here, and only here, the implementation meets the cluster and the faults.
 """

@@ -43,7 +43,7 @@ from reference_controller.shared.reading import read
 from vocabulary.clock import Micros, parse_rfc3339
 from vocabulary.errors import ApiError
 from vocabulary.kinds import SERVICE
-from vocabulary.objects import Object, condition, is_terminating, meta, name_of
+from vocabulary.objects import Object, condition, meta, name_of
 from vocabulary.requests import Create, Delete, Patch, Reconcile, Request, Update
 
 _Refusal: TypeAlias = Generator[Request, Any, ApiError | None]
@@ -72,7 +72,7 @@ class Reconciliation:
             self.specs.forget(self.key)
             return None
         self.job_set = self.specs.completed(self.key, self.writes.later(self.key, cached))
-        if is_terminating(self.job_set) or not self.rules.manages(self.job_set):
+        if not (self.rules.works_on(self.job_set) and self.rules.manages(self.job_set)):
             return None
         flaws = self.specs.flaws(self.key, self.job_set)
         if flaws:

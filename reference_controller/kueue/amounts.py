@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -68,7 +68,7 @@ def _with_defaults(container: Object, items: Iterable[Object]) -> Object:
     return {**container, "resources": resources}
 
 
-def requests_of(template: Object) -> dict[str, int]:
+def requests_of(template: Object, is_sidecar: Callable[[Object], bool]) -> dict[str, int]:
     """The requests of one pod of a template, as a scheduler counts them: its containers and
     sidecars side by side, its other init containers one after the other."""
     spec = template.get("spec") or {}
@@ -76,7 +76,7 @@ def requests_of(template: Object) -> dict[str, int]:
     most: dict[str, int] = {}
     for container in spec.get("initContainers") or ():
         asked = _requests(container)
-        if container.get("restartPolicy") == "Always":
+        if is_sidecar(container):
             _add(running, asked)
             _raise(most, running)
         else:

@@ -73,7 +73,8 @@ class Chooser:
             made = template
             if self.rules.counts_additions():
                 made = self.additions.added_to(template, workload.key.namespace)
-            asked = {name: value * count for name, value in requests_of(made).items()}
+            of_one = requests_of(made, self.rules.is_sidecar)
+            asked = {name: value * count for name, value in of_one.items()}
             chosen = self._chosen(assignment, asked, template.get("spec") or {})
             if chosen is None:
                 assignment.why_not = f"podSet {pod_set['name']}: {assignment.why_not}"

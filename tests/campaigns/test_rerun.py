@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from conformance.running import workers
-from conformance.running.repeated import repeated_in_words
+from conformance.running.counted_campaigns import Tally
 from conformance.running.run_options import RunOptions
 from conformance.running.suite import run_suite
 from conformance.running.workers import Task, run_task
@@ -109,9 +109,9 @@ def test_the_same_bytes_are_no_difference(monkeypatch: pytest.MonkeyPatch) -> No
 def test_runs_that_were_not_repeated_are_not_counted() -> None:
     lost = failing_run()
     same, other = (msgspec.structs.replace(lost, repeated=each) for each in ("", "entry 3 …"))
-    assert not list(repeated_in_words("crash points", [lost]))
+    assert not list(Tally([lost]).repeated_in_words("crash points"))
     variant = msgspec.structs.replace(other, variant="random plan 1 of 3")
-    assert list(repeated_in_words("random plans", [lost, same, variant])) == [
+    assert list(Tally([lost, same, variant]).repeated_in_words("random plans")) == [
         "random plans: 1 of 2 gave the same history byte for byte when repeated",
         f"{lost.scenario} [random plan 1 of 3] produced a different history: entry 3 …",
     ]

@@ -86,7 +86,7 @@ def test_a_fault_that_strikes_before_a_commit_ends_when_its_span_is_over():
 
 
 def test_an_operator_that_restarts_while_caches_hang_sees_the_past_until_they_recover():
-    frozen = {"after": "commit", "kind": "AppWrapper", "field": {"status.phase": "Running"}}
+    frozen = {"after": "commit", "kind": "AppWrapper", "field": {"status.phase": "Resuming"}}
     entries = run(
         {"stale_reads": {}, "when": frozen, "for": "10m"},
         {"kill": {"restart_after": "1s"}, "when": {**frozen, "delay": "30s"}},

@@ -170,7 +170,7 @@ BAD = [
     (
         "scenario: s\nfault: []",
         "fault: is not a field here; known fields are scenario, seed, implementation, "
-        "edition, scale, workload, exhaustive, triggers, faults, recorded, story; "
+        "edition, scale, workload, manifests, exhaustive, triggers, faults, recorded, story; "
         "did you mean faults?",
     ),
     (

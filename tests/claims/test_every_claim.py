@@ -14,6 +14,7 @@ from conformance.norm.verdict import Outcome
 from conformance.suites.appwrapper.sources import FAULT_TOLERANCE, MLBATCH_GUIDE
 from conformance.suites.jobset.sources import API, KEP
 from conformance.suites.kueue import sources as kueue
+from conformance.suites.operator import judging as operator
 from conformance.suites.quota import sources as quota
 from conformance.suites.streams import sources as streams
 from tests.claims import stories
@@ -24,6 +25,7 @@ EVERY = claims.load()
 IDS = [claim.id for claim in EVERY]
 JUDGED = [claim.id for claim in EVERY if not claim.not_judged]
 
+OF_OPERATOR = (*range(1, 26), 27, 28)
 OF_JOBSET = (
     *(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11),
     *(20, 21, 22, 23, 24, 25, 26, 27, 28),
@@ -31,7 +33,7 @@ OF_JOBSET = (
     *(60, 61, 62),
     *(70, 71, 72, 73, 74, 75, 76, 77),
     *(90, 91, 92, 93, 94, 95, 96, 97, 98, 99),
-    *(100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112),
+    *(100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113),
 )
 OF_KUEUE = (
     *(*range(1, 17), *range(20, 27)),
@@ -62,6 +64,7 @@ WHAT_MUST_BE_CLAIMED = [
     *(f"JS-{n:03}" for n in OF_JOBSET),
     *(f"KQ-{n:03}" for n in OF_KUEUE),
     *(f"MLB-{n:03}" for n in OF_MLBATCH),
+    *(f"OP-{n:03}" for n in OF_OPERATOR),
     *(f"QL-{n:03}" for n in range(1, 18)),
     *(f"ST-{n:03}" for n in range(1, 52)),
 ]
@@ -72,10 +75,12 @@ SOURCES = {
     "mlbatch": (FAULT_TOLERANCE, MLBATCH_GUIDE),
     "quota": (quota.GUIDE, quota.RELEASE),
     "streams": (streams.DOCUMENT,),
+    "operator": (operator.DOCUMENT,),
 }
 SUITES = {
     **{"AW": "appwrapper", "INV": "appwrapper", "JS": "jobset"},
     **{"KQ": "kueue", "MLB": "mlbatch", "QL": "quota", "ST": "streams"},
+    "OP": "operator",
 }
 
 SOUND: dict[str, Callable[[], Story]] = {

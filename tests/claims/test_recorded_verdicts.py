@@ -24,5 +24,10 @@ def test_every_verdict_is_the_one_that_was_recorded(history: Path) -> None:
 def test_each_claim_is_met_in_a_recording() -> None:
     lines = [line for path in RECORDED for line in verdicts_path(path).read_text().splitlines()]
     met = {line.split()[0] for line in lines if line.split()[1] == "passed,"}
-    judged = {claim.id for claim in claims.load() if claim.judge is not None}
+    # Those of suite operator are put to the test by tests/explore.
+    judged = {
+        claim.id
+        for claim in claims.load()
+        if claim.judge is not None and not claim.id.startswith("OP-")
+    }
     assert sorted(judged - met) == []

@@ -38,7 +38,7 @@ STORED = sorted(
 )
 WRONG = (
     ("no-failure-grace", "appwrapper/detection/failed-pod"),
-    ("second-sickness-gets-no-grace", "appwrapper/detection/falls-ill-again-and-again"),
+    ("second-sickness-gets-no-grace", "appwrapper/failed-pods/second-attempt-recovers"),
     ("no-grace-for-missing-pods", "appwrapper/detection/pods-are-not-created"),
     ("warmup-is-admission", "appwrapper/detection/pods-do-not-start/pending"),
     ("pause-annotation-ignored", "appwrapper/retry/pause-follows-its-annotation/longer"),

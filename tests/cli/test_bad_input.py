@@ -390,6 +390,18 @@ def test_a_history_cut_short_is_judged_as_far_as_it_goes_and_never_passes(
 BAD_ARGUMENTS = {
     "a claim that is none": (["run", "AW-15"], "did you mean AW-015"),
     "a scenario that is none": (["run", "slow-podz"], "unknown suite, scenario or claim"),
+    "a pattern of none": (
+        ["run", "nosuch/*"],
+        "unknown suite, scenario or claim: nothing matches 'nosuch/*'",
+    ),
+    "a skipped one that is not selected": (
+        ["run", "kueue/queues", "--skip", "jobset"],
+        "--skip: 'jobset' names no scenario of the selection",
+    ),
+    "everything is skipped": (
+        ["run", "kueue/queues", "--skip", "kueue"],
+        "--skip leaves nothing to run; leave one out",
+    ),
     "a hostile word": (["run", "../../etc/passwd\x1b[2J"], "unknown suite, scenario or claim"),
     "a cluster that is none": (["run", "--cluster", "moon"], "is none of simulated"),
     "a cluster that is nearly one": (

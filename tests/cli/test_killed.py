@@ -63,7 +63,8 @@ def test_workers_end_with_the_command_that_started_them(
     if signal_number is signal.SIGTERM:
         assert command.returncode == -signal.SIGTERM
         # Python's own tracker of semaphores may complain after it.
-        assert "assay: interrupted: no report was written, " in told
+        assert "assay: interrupted: no report was written; " in told
+        assert "go on with the same command and --resume" in told
 
 
 def test_an_interrupted_suite_says_what_was_kept_and_how_it_is_judged(

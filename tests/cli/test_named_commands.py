@@ -70,7 +70,7 @@ def mentions() -> tuple[Mention, ...]:
         for path in sorted((ROOT / name).rglob("*.py"))
         if b"assay " in path.read_bytes()
     ]
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
     texts = [
         *((path, line, text) for path in modules for line, text in _texts_of_module(path)),
         *(

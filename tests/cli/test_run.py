@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 from conformance.clean import NotCleanError
 from conformance.cli.exit_code import ExitCode
 from conformance.cli.progress import plain_lines
+from conformance.cli.selection import resolve
 from conformance.norm.verdict import Outcome
 from conformance.report.run_result import RunResult
 from conformance.report.yaml_text import read_report
@@ -40,6 +43,113 @@ def test_a_run_ends_with_the_page_to_open_and_its_report_verifies(
     verified = assay("verify", ".assay")
     assert verified.code == 0, verified
     assert "all as reported" in verified.out
+
+
+def names_of_runs(folder: Path) -> set[str]:
+    report = read_report(folder / "report.yaml")
+    return {test.name for claim in report.claims for test in claim.tests if test.runs}
+
+
+@pytest.mark.parametrize(
+    ("words", "first", "left_out"),
+    [
+        (["kueue/queues"], "kueue/queues/", ""),
+        (["kueue/QUEUES/queue-*"], "kueue/queues/queue-", ""),
+        (["kueue/queues/queue-is-drained"], "kueue/queues/queue-is-drained/", ""),
+        (["kueue/queues", "--skip", "kueue/queues/local-*"], "kueue/queues/", "local-"),
+        (["kueue/queues", "--skip", "queue-is-drained"], "kueue/queues/", "queue-is-drained"),
+    ],
+    ids=["directory", "pattern", "cases", "skipped-pattern", "skipped-cases"],
+)
+def test_a_word_names_several_scenarios(
+    assay: Assay, tmp_path: Path, words: list[str], first: str, left_out: str
+) -> None:
+    ended = assay("run", *words, "--quiet", "-j", 1, "--out", tmp_path)
+    assert ended.code == 0, ended
+    expected = {
+        name for name in SCENARIOS if name.startswith(first) and not (left_out and left_out in name)
+    }
+    assert len(expected) > 1
+    assert names_of_runs(tmp_path) == expected
+    command = read_report(tmp_path / "report.yaml").reproduce.command
+    assert command == f"assay run {shlex.join(words)} --seed 1729"
+
+
+def test_no_run_is_started_after_the_first_failure_and_what_failed_is_run_again(
+    assay: Assay, tmp_path: Path
+) -> None:
+    wrong = ("--implementation", "mutant:later-ones-come-first", "--no-shrink", "-q", "-j", 1)
+    ended = assay("run", "kueue/queues", "kueue/order", *wrong, "-x", "--out", tmp_path)
+    assert ended.code == ExitCode.VIOLATED, ended
+    assert "--exit-first: the runs after the first failure were left out" in ended.out
+    made = names_of_runs(tmp_path)
+    (failed,) = failing(tmp_path)
+    assert len(made) < len(
+        [name for name in SCENARIOS if name.startswith(("kueue/queues", "kueue/order"))]
+    )
+    ended = assay("run", "--last-failed", "--out", tmp_path)
+    assert ended.code == ExitCode.BAD_INPUT, ended
+    assert "is of --implementation mutant:later-ones-come-first" in ended.err
+    ended = assay("run", *wrong, "--last-failed", "--out", tmp_path)
+    assert ended.code == ExitCode.VIOLATED, ended
+    assert names_of_runs(tmp_path) == failing(tmp_path) == {failed}
+    ended = assay("run", failed, "-q", "--out", tmp_path)
+    assert ended.code == 0, ended
+    ended = assay("run", "--last-failed", "--out", tmp_path)
+    assert ended.code == ExitCode.BAD_INPUT, ended
+    assert "no scenario of the selection failed" in ended.err
+
+
+def test_a_claim_that_is_selected_is_the_only_one_that_is_evaluated(
+    assay: Assay, tmp_path: Path
+) -> None:
+    skipped = ("--skip", "appwrapper/deletion")
+    ended = assay("run", "AW-015", *skipped, "-q", "-j", 1, "--out", tmp_path)
+    assert ended.code == 0, ended
+    assert {claim.id for claim in read_report(tmp_path / "report.yaml").claims} == {"AW-015"}
+
+
+def test_patterns_leave_out_what_a_suite_leaves_out() -> None:
+    assert "jobset/scale/thousands-of-pods-restart" not in resolve(["jobset/*"])
+    assert "jobset/scale/thousands-of-pods-restart" in resolve(["jobset/*"], large=True)
+    first, *others = resolve(["kueue/queues/queue-is-drained"])
+    assert others
+    assert resolve(["kueue/queues/queue-is-drained"], one_case=True) == (first,)
+    assert not any(name.startswith("operator/") for name in resolve(["*"]))
+
+
+def test_what_failed_in_a_campaign_is_run_again(assay: Assay, tmp_path: Path) -> None:
+    wrong = ("--implementation", "mutant:later-ones-come-first", "--no-shrink", "-q", "-j", 1)
+    scenario = "kueue/order/equal-ones-wait"
+    campaign = ("--random-plans", 2, "-x", "--out", tmp_path)
+    assert assay("run", scenario, *wrong, *campaign).code == ExitCode.VIOLATED
+    report = read_report(tmp_path / "report.yaml")
+    assert report.coverage.random_plans == 0, "the campaign comes after the first failure"
+    campaign = ("--crash-points", "--out", tmp_path)
+    assert assay("run", scenario, *wrong, *campaign).code == ExitCode.VIOLATED
+    ended = assay("run", "--last-failed", *wrong, "--out", tmp_path)
+    assert ended.code == ExitCode.VIOLATED, ended
+    assert names_of_runs(tmp_path) == {scenario}
+
+
+def failing(folder: Path) -> set[str]:
+    report = read_report(folder / "report.yaml")
+    return {
+        test.name
+        for claim in report.claims
+        for test in claim.tests
+        if test.outcome is Outcome.FAILED
+    }
+
+
+def test_the_readme_shows_what_the_run_prints(assay: Assay, tmp_path: Path) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    wrong = ("--implementation", "mutant:quota-released-on-failed")
+    printed = assay("run", "slow-pods-hold-their-quota", *wrong, "--out", tmp_path).out
+    shown = [line for line in readme.splitlines() if line.startswith("    t=") and " rv2" in line]
+    assert len(shown) == 3
+    for line in shown:
+        assert line in printed or line.strip() in " ".join(printed.split()), line
 
 
 def test_the_report_of_a_suite_with_operators_of_others_is_verified(
@@ -244,6 +354,41 @@ def test_an_interrupted_campaign_reports_the_runs_that_ended(
     assert 0 < int(tried) < int(existing)
     assert f"\ninterrupted after {tried} of {existing} runs\n" in ended.out
     assert coverage.random_plans == 0
+
+
+def test_runs_that_passed_share_a_row_and_each_has_its_digest_in_a_list(
+    assay: Assay, tmp_path: Path
+) -> None:
+    run, handed_in = tmp_path / "run", tmp_path / "handed-in"
+    ended = assay("run", "jobset/endings", "--random-plans", 4, "-q", "-j", 1, "--out", run)
+    assert ended.code == 0, ended
+    report = read_report(run / "report.yaml")
+    rows = [test for claim in report.claims for test in claim.tests]
+    passed = [test for test in rows if test.outcome is Outcome.PASSED]
+    assert {test.seed for test in passed if test.runs > 1} == {1729}
+    for claim in report.claims:
+        scenarios = [test.scenario for test in claim.tests if test.outcome is Outcome.PASSED]
+        assert len(scenarios) == len(set(scenarios))
+    assert assay("report", "submission", run, "--out", handed_in).code == 0
+    verified = assay("verify", handed_in)
+    assert verified.code == 0, verified
+    (copied,) = handed_in.rglob("runs.tsv.gz")
+    lines = gzip.decompress(copied.read_bytes()).splitlines(keepends=True)
+    assert len(lines) == report.coverage.plans == 25
+    copied.write_bytes(gzip.compress(b"".join(lines[1:])))
+    verified = assay("verify", handed_in)
+    assert verified.code == ExitCode.VIOLATED, verified
+    assert "runs.tsv.gz: lists 24 runs; coverage.plans is 25" in verified.out
+    assert "runs.tsv.gz lists no such run and digest" in verified.out
+    copied.write_bytes(b"\x1f\x8bnone")
+    assert "runs.tsv.gz: cannot be read" in assay("verify", handed_in).out
+    assert assay("report", "rejudge", run, "--out", tmp_path / "again").code == ExitCode.BAD_INPUT
+    assert assay("run", "jobset/endings", "-q", "-j", 1, "--out", run).code == 0
+    assert not (run / "runs.tsv.gz").exists()
+    ended = assay("report", "submission", run, "--out", handed_in, "--replace")
+    assert ended.code == 0, ended
+    assert not copied.exists()
+    assert assay("verify", handed_in).code == 0
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ import pytest
 import yaml
 
 from tests.cli.command import assay
+from vocabulary.history import Write, read_history
 
 IN_THE_BACKGROUND = 'trap "" INT; exec "$@"'
 """Start a process in the background, as a shell does: with SIGINT ignored."""
@@ -125,6 +126,44 @@ def test_only_the_chosen_controllers_run_and_definitions_of_a_directory_are_serv
     assert made["metadata"]["ownerReferences"][0]["name"] == "a"
     assert made["status"]["phase"] == "Pending"
     assert "nodeName" not in made["spec"]
+
+
+def test_objects_are_loaded_and_the_history_tells_the_operator_from_the_user(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "shims.yaml").write_text(
+        yaml.safe_dump_all([{**SHIM, "metadata": {"name": "s"}}, SHIMS])
+    )
+    paths = {
+        option: tmp_path / option for option in ("kubeconfig", "operator-kubeconfig", "history")
+    }
+    files = [text for option, path in paths.items() for text in (f"--{option}", str(path))]
+    command = [sys.executable, "-m", "conformance.cli", "serve", "--plain", *files]
+    with subprocess.Popen(
+        [*command, "--load", str(tmp_path / "shims.yaml")], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        server = process.stdout.readline().removeprefix("server: ").strip()
+        process.stdout.readline()
+        config = yaml.safe_load(paths["operator-kubeconfig"].read_text())
+        token = config["users"][0]["user"]["token"]
+        request = urllib.request.Request(
+            f"{server}/apis/test.dev/v1/namespaces/default/shims/s",
+            headers={"Authorization": f"Bearer {token}"},
+            method="DELETE",
+        )
+        with urllib.request.urlopen(request, timeout=10) as reply:
+            assert reply.status == 200
+        process.send_signal(signal.SIGTERM)
+        assert process.stdout.read() == f"stopped\nhistory: {paths['history']}\n"
+    found = read_history(paths["history"])
+    writes = [each for each in found.entries if isinstance(each, Write) and each.name == "s"]
+    assert [(each.actor, each.verb) for each in writes] == [
+        ("user", "create"),
+        ("operator", "delete"),
+    ]
+    assert found.is_whole
+    assert not paths["operator-kubeconfig"].exists()
 
 
 SHIM = {"apiVersion": "test.dev/v1", "kind": "Shim"}

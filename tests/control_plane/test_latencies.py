@@ -16,6 +16,7 @@ def test_latencies_are_measured(plane: ControlPlane, monkeypatch: pytest.MonkeyP
     monkeypatch.syspath_prepend(str(BENCH))
     bench = importlib.import_module("latencies")
     measured = bench.measure(plane, 40, 4)
+    assert 0 <= measured["early_events"] <= 100
     spans = {name: values for name, values in measured.items() if name.endswith("_us")}
     assert spans.keys() == {"read_us", "write_us", "event_us", *bench.STEPS}
     for values in spans.values():

@@ -17,7 +17,7 @@ from conformance.implementation import implementation
 from conformance.norm.verdict import Outcome, Verdict
 from conformance.report.run_result import GIVEN_UP, RunResult, SuiteResult
 from conformance.running import suite
-from conformance.running.counted_campaigns import in_one_line
+from conformance.running.counted_campaigns import Tally
 from conformance.running.random_plans import random_tasks
 from conformance.running.run_options import RunOptions
 from conformance.running.runner import run_one
@@ -149,18 +149,19 @@ def test_a_campaign_is_counted_by_what_it_adds_to_the_fault_free_runs(recorded: 
     recorded = msgspec.structs.replace(recorded, wall_seconds=0.9)
     armed = msgspec.structs.replace(recorded, struck=struck)
     unarmed = msgspec.structs.replace(recorded, struck=({"kill": {}, "when": {"injection": 1}},))
-    told = in_one_line(
-        "random plans",
-        [violating(armed, "AW-005", "AW-013"), violating(armed, "AW-013"), violating(unarmed)],
-        [violating(recorded, "AW-005")],
-    )
+    runs = [violating(armed, "AW-005", "AW-013"), violating(armed, "AW-013"), violating(unarmed)]
+    told = Tally(runs).in_one_line("random plans", [violating(recorded, "AW-005")])
     assert told == (
         "random plans: 3 runs, 4,000 per hour of a worker, 2 armed; "
         "claims violated beyond the fault-free runs: AW-013 (2 runs)"
     )
-    assert in_one_line("crash points", [violating(unarmed)], []).endswith(
-        "1 run, 4,000 per hour of a worker, 0 armed; "
-        "claims violated beyond the fault-free runs: none"
+    assert (
+        Tally([violating(unarmed)])
+        .in_one_line("crash points", [])
+        .endswith(
+            "1 run, 4,000 per hour of a worker, 0 armed; "
+            "claims violated beyond the fault-free runs: none"
+        )
     )
 
 

@@ -85,10 +85,10 @@ def test_a_run_with_more_steps_than_any_needs_is_given_up(monkeypatch: pytest.Mo
     monkeypatch.setattr(bounds, "STEPS_PER_POD", 0)
     run = run_with(Rules)
     assert run.error.startswith("not reached: ")
-    assert run.error.endswith("given up after 61 events, the limit of Assay for 2 pods")
+    assert run.error.endswith("given up after 61 events, the limit of Assay for 3 pods")
     *_, last, end = marks_of(run)
     assert (last.mark, end.mark) == ("not-stable", "end")
-    assert last.text == "given up after 61 events, the limit of Assay for 2 pods"
+    assert last.text == "given up after 61 events, the limit of Assay for 3 pods"
     assert verdict_on_progress(run).outcome is Outcome.INCONCLUSIVE
     assert "given up after 61 events" in verdict_on_progress(run).because
 

@@ -197,18 +197,23 @@ class Dialogue:
         token: str = "",
         sent: Sequence[tuple[str, str]] = (),
         headers: bool = False,
+        flow: bool = False,
     ) -> Answer:
         """A raw HTTP request, for requests that the vocabulary lacks; bytes are sent unchanged.
 
         `sent` are headers of the request. With `headers`, those of the response that say something
-        are written down."""
+        are written down, and with `flow` those that name its flow."""
         encoded = body if isinstance(body, bytes) else b""
         if body is not None and not isinstance(body, bytes):
             encoded = msgspec.json.encode(body)
         call = Call(method, target, encoded, content_type, accept, user, token, tuple(sent))
         answer = self._target.exchange(call)
         told = {"warnings": list(answer.warnings), "retry after": answer.retry_after}
-        self._write(label or f"{method} {target}", answer, show, **(told if headers else {}))
+        written = told if headers else {}
+        if flow:
+            schema, level = answer.flow
+            written |= {"flow schema": schema, "priority level": level}
+        self._write(label or f"{method} {target}", answer, show, **written)
         return answer
 
     # Waiting.
@@ -342,6 +347,10 @@ class Dialogue:
     def note(self, text: str, value: Any) -> None:
         """Write down what a script found by comparing answers."""
         self.transcript.append({"step": text, "value": value})
+
+    def forget(self) -> None:
+        """Have the cluster forget all but the present state."""
+        self._target.compact()
 
     def add_node(
         self,

@@ -42,6 +42,8 @@ class Answer:
     warnings: tuple[str, ...] = ()
     """The values of its `Warning` headers."""
     retry_after: str = ""
+    flow: tuple[str, str] = ("", "")
+    """The uids of its FlowSchema and its PriorityLevelConfiguration."""
 
     @property
     def revision(self) -> str:
@@ -144,6 +146,10 @@ class Target(Protocol):
 
     def lose_kubelet(self, name: str) -> None:
         """The kubelet of a separate node falls silent."""
+        ...
+
+    def compact(self) -> None:
+        """Forget all but the present state."""
         ...
 
     def regain_kubelet(self, name: str) -> None:

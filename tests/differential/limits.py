@@ -98,13 +98,6 @@ LIMITS: Final[tuple[Limit, ...]] = (
         ("costs-of-rules",),
     ),
     Limit(
-        "parts-of-rules",
-        "A CRD is refused for a rule with fieldPath, and for one with a function of Kubernetes' own"
-        " that is missing: ip, cidr, semver, named formats, a list's indexOf.",
-        "No released CRD that is tested has any; the refusal says so.",
-        ("parts-of-rules",),
-    ),
-    Limit(
         "embedded-fields",
         "Unknown metadata of an object embedded in a custom resource is kept.",
         "Embedded objects are pruned when they are created themselves.",

@@ -53,9 +53,8 @@ CONTRACT: Final = (
     ("pages of one state", ("pages",), ""),
     (
         "continue tokens that are malformed, or expired",
-        ("pages", "tokens-of-nobody"),
-        "410 for an expired one: a control plane forgets revisions after minutes; "
-        "`tests/simulated_api/test_reading.py`",
+        ("pages", "tokens-of-nobody", "expired-tokens"),
+        "",
     ),
     (
         "`resourceVersion` and `resourceVersionMatch`",
@@ -89,8 +88,8 @@ CONTRACT: Final = (
     ),
     (
         "headers of API priority and fairness",
-        (),
-        "not sent: there are no FlowSchemas, and no client library reads the headers",
+        ("flows",),
+        "responses to watches; `tests/simulated_api/test_flow_control.py`",
     ),
 )
 """The contract of list and watch: each part, the scripts that show it, and what they cannot."""

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import base64
 import http.client
 import json
 import ssl
 import threading
 import time
+import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
 import yaml
 
 from fixtures.control_plane import ControlPlane, FakeNode, Settings, kwok, nodes, users
+from fixtures.simulated.serve.response_headers import FLOW_HEADERS
 from tests.differential.exchange import Answer, Call, Event, NodeWish, Reviewer, WatchCall
 from tests.differential.plane import NODE, SEPARATE_ZONE, ZONE, definitions
 from tests.differential.webhook_server import WebhookServer
 
 POLL_SECONDS = 0.02
 TIMEOUT_SECONDS = 30.0
+COMPACTED = "compact_rev_key"
 WEBHOOKS_SECONDS = 2.0
 """By then a server calls what is registered, or no longer."""
 USERS = {
@@ -33,16 +38,23 @@ SETTINGS = Settings(
     zones=(ZONE, SEPARATE_ZONE),
     audit=False,
     extra_arguments={
-        "kube-apiserver": ("--enable-admission-plugins=OwnerReferencesPermissionEnforcement",)
+        "kube-apiserver": (
+            "--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
+            "--etcd-compaction-interval=24h",
+        )
     },
 )
-"""The plugin is what some distributions switch on; it changes nothing for a cluster's admins."""
+"""The plugin is what some distributions switch on; it changes nothing for a cluster's admins.
+Without an interval, an API server does not learn that etcd was compacted."""
+FAIR: Final = replace(
+    SETTINGS, extra_arguments={"kube-apiserver": ("--enable-priority-and-fairness=true",)}
+)
 
 
 @contextmanager
-def started(folder: Path) -> Iterator[RealTarget]:
+def started(folder: Path, settings: Settings = SETTINGS) -> Iterator[RealTarget]:
     """A control plane of its own, for as long as the block runs."""
-    plane = ControlPlane(folder, SETTINGS)
+    plane = ControlPlane(folder, settings)
     plane.start(definitions())
     try:
         target = RealTarget(plane)
@@ -87,6 +99,7 @@ class RealTarget:
             _decoded(response.read()),
             tuple(response.headers.get_all("Warning") or ()),
             response.headers.get("Retry-After", ""),
+            (response.headers.get(FLOW_HEADERS[0], ""), response.headers.get(FLOW_HEADERS[1], "")),
         )
 
     def watch(
@@ -164,6 +177,18 @@ class RealTarget:
     def serve_conversions(self, answer: Reviewer) -> dict[str, Any]:
         # It ends with the process: objects are converted until the last of them is gone.
         return dict(WebhookServer(answer).client_config)
+
+    def compact(self) -> None:
+        revision = self._plane.api().get("/api/v1/namespaces")["metadata"]["resourceVersion"]
+        self._ask_etcd("compaction", {"revision": revision})
+        # By this key API servers tell each other, and forget what they have cached.
+        key, value = (base64.b64encode(text.encode()).decode() for text in (COMPACTED, revision))
+        self._ask_etcd("put", {"key": key, "value": value})
+
+    def _ask_etcd(self, method: str, body: dict[str, str]) -> None:
+        url = f"{self._plane.etcd}/v3/kv/{method}"
+        with urllib.request.urlopen(url, json.dumps(body).encode(), TIMEOUT_SECONDS) as answer:
+            answer.read()
 
     def lose_kubelet(self, name: str) -> None:
         self._plane.pause(kwok.component(SEPARATE_ZONE))

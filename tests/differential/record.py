@@ -1,8 +1,8 @@
 """Record the real side again: `python -m tests.differential.record [SCRIPT …] [--check]`.
 
 Starts a control plane of its own (see `assay cluster build`), runs every script on it, or the
-named ones, and writes their transcripts. With `--check` nothing is written: it says what has
-changed since it was recorded.
+named ones, and writes their transcripts. Scripts that need API priority and fairness run on a
+second one. With `--check` nothing is written: it says what has changed since it was recorded.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import typer
 
 from tests.differential import scripts
 from tests.differential.compare import Difference, differences
-from tests.differential.real_target import RealTarget, started
+from tests.differential.real_target import FAIR, SETTINGS, RealTarget, started
 from tests.differential.script import Script
 from tests.differential.transcript import Transcript, load, path_of, play, save
 
@@ -79,11 +79,15 @@ def main(
             )
 
     began = time.monotonic()
-    with (
-        tempfile.TemporaryDirectory(prefix="assay-differential-") as folder,
-        started(Path(folder)) as target,
-    ):
-        recorded(target, wanted, done)
+    for settings in (SETTINGS, FAIR):
+        played = [script for script in wanted if script.is_fair == (settings is FAIR)]
+        if not played:
+            continue
+        with (
+            tempfile.TemporaryDirectory(prefix="assay-differential-") as folder,
+            started(Path(folder), settings) as target,
+        ):
+            recorded(target, played, done)
     if not names and not check:
         kept = {path_of(script) for script in wanted}
         for path in path_of(wanted[0]).parents[1].glob("*/*.jsonl"):

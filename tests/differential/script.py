@@ -25,13 +25,15 @@ class Script:
     steps: Steps
     exclusive: bool = False
     """It shakes what other scripts stand on, so on a real cluster it runs alone."""
+    is_fair: bool = False
+    """It needs API priority and fairness, which the control plane of the others lacks."""
 
 
 REGISTRY: Final[dict[str, Script]] = {}
 
 
 def script(
-    title: str, covers: Iterable[str], *, exclusive: bool = False
+    title: str, covers: Iterable[str], *, exclusive: bool = False, fair: bool = False
 ) -> Callable[[Steps], Steps]:
     """Register a function as a script under its own name, with dashes for underscores."""
     lines = tuple(covers)
@@ -48,7 +50,7 @@ def script(
         if name in REGISTRY:
             raise ValueError(f"two scripts are called {name}; rename one")
         subject = steps.__module__.rpartition(".")[2]
-        REGISTRY[name] = Script(name, subject, title, lines, steps, exclusive)
+        REGISTRY[name] = Script(name, subject, title, lines, steps, exclusive, fair)
         return steps
 
     return register

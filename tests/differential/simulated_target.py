@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -21,6 +22,7 @@ from fixtures.simulated.builtin.webhook_configurations import (
 )
 from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
 from fixtures.simulated.controllers.settings import Settings
+from fixtures.simulated.flow_control import flow_of
 from fixtures.simulated.serve.answering import answer_list, answer_one, document, event_renderer
 from fixtures.simulated.serve.events import as_core
 from fixtures.simulated.serve.impersonation import attributes_of, impersonated, wanted_user
@@ -90,13 +92,15 @@ class SimulatedTarget:
             },
             call.body,
         )
+        flow = ("", "")
         try:
             with self._acting(call, asked) as actor:
-                return self._answered(asked, actor)
+                flow = self._flow(asked, actor)
+                return replace(self._answered(asked, actor), flow=flow)
         except ApiError as error:
             status = error.to_status()
             told = tuple(warnings(asked.warnings))
-            return Answer(error.code, _as_json(status), told, retry_after(status))
+            return Answer(error.code, _as_json(status), told, retry_after(status), flow)
         except PlainTextError as refusal:
             return Answer(refusal.code, {"text": refusal.text})
 
@@ -113,6 +117,11 @@ class SimulatedTarget:
         else:
             code, body = answer_one(asked, target, actor, self._served)
         return Answer(code, _as_json(back(body)), tuple(warnings(asked.warnings)))
+
+    def _flow(self, asked: SimulatedCall, actor: str) -> tuple[str, str]:
+        user = self._cluster.api.access.user(actor)
+        attributes = attributes_of(asked.method, asked.path, asked.query)
+        return flow_of(self._cluster.store, user, attributes) or ("", "")
 
     @contextmanager
     def _acting(self, call: Call, asked: SimulatedCall) -> Iterator[str]:
@@ -208,6 +217,9 @@ class SimulatedTarget:
     def serve_conversions(self, answer: Reviewer) -> dict[str, Any]:
         self._cluster.api.conversion = lambda definition, review: answered(review, answer)
         return {"url": "https://127.0.0.1/"}
+
+    def compact(self) -> None:
+        self._cluster.store.compact()
 
     def lose_kubelet(self, name: str) -> None:
         self._cluster.processes.pause(f"kubelet/{name}")

@@ -148,8 +148,8 @@ def test_a_thread_that_is_held_up_at_its_return_is_not_overlooked(tmp_path: Path
     looks = "func timeIdle() bool {\n"
     nap = "\tusleep(3000)\n"
     held_up = {
-        "proc.go": Patch("".join(window), nap.join(window)),
-        "time_nofake.go": Patch(looks, looks + nap),
+        "runtime/proc.go": Patch("".join(window), nap.join(window)),
+        "runtime/time_nofake.go": Patch(looks, looks + nap),
     }
     patches = PATCHES | {file: (*PATCHES[file], patch) for file, patch in held_up.items()}
     returns = built(Path(__file__).parent / "returns", tmp_path, patches)

@@ -21,16 +21,16 @@ def _with_go() -> None:
     require_go()
 
 
-def test_it_replaces_files_of_the_runtime_alone(tmp_path: Path) -> None:
+def test_it_replaces_files_of_the_runtime_and_of_the_network_alone(tmp_path: Path) -> None:
     replaced = json.loads(write_overlay(tmp_path, PATCHES, go_toolchain()).read_text())["Replace"]
-    assert {Path(file).name for file in replaced} == set(PATCHES)
-    assert {Path(file).parent.name for file in replaced} == {"runtime"}
+    assert {"/".join(Path(file).parts[-2:]) for file in replaced} == set(PATCHES)
+    assert {Path(file).parent.name for file in replaced} == {"runtime", "net"}
 
 
 @pytest.mark.parametrize(("text", "count"), [("no such text\n", 0), ("func ", None)])
 def test_a_patch_that_does_not_apply_is_named(tmp_path: Path, text: str, count: int | None) -> None:
     with pytest.raises(OverlayError) as refused:
-        write_overlay(tmp_path, {"proc.go": (Patch(text, ""),)}, go_toolchain())
+        write_overlay(tmp_path, {"runtime/proc.go": (Patch(text, ""),)}, go_toolchain())
     said = str(refused.value)
     assert "runtime/proc.go" in said
     assert text.strip() in said
@@ -40,7 +40,7 @@ def test_a_patch_that_does_not_apply_is_named(tmp_path: Path, text: str, count: 
 
 def test_other_patches_make_another_program() -> None:
     assert digest(PATCHES) == digest(dict(PATCHES))
-    assert digest(PATCHES) != digest({**PATCHES, "proc.go": (Patch("a", "b"),)})
+    assert digest(PATCHES) != digest({**PATCHES, "runtime/proc.go": (Patch("a", "b"),)})
 
 
 def test_a_module_that_asks_for_another_go_is_not_built_with_that(

@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 
-from fixtures.go_time.work import has_children, is_at_rest, sleeps
+import pytest
+
+from fixtures.go_time import work
+from fixtures.go_time.work import MONITOR, has_children, is_at_rest, sleeps
 
 
 def test_a_child_that_has_ended_and_is_not_waited_for_is_no_work() -> None:
@@ -57,12 +61,39 @@ sys.stdin.read()
         assert not any(sleeps(threads.pid) or is_at_rest(threads.pid) for _ in range(300))
 
 
-def test_a_thread_that_wakes_for_a_moment_now_and_then_is_at_rest_in_between() -> None:
-    """As Go's monitor does, and however many processes the machine has."""
-    script = "import time; print('up', flush=True)\nwhile True: time.sleep(0.001)"
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as monitor:
-        assert monitor.stdout is not None
-        monitor.stdout.readline()
-        looks = [is_at_rest(monitor.pid) for _ in range(300)]
-        monitor.kill()
+def test_the_monitor_of_go_may_wake_between_two_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a busy machine, or where there are no lists of children."""
+    script = f"""
+import threading, time
+def monitor():
+    with open("/proc/thread-self/comm", "w") as name:
+        name.write({MONITOR!r})
+    print("up", flush=True)
+    while True:
+        time.sleep(0.001)
+threading.Thread(target=monitor, daemon=True).start()
+threading.Event().wait()
+"""
+    monkeypatch.setattr(work, "has_children", lambda pid: time.sleep(0.012) or has_children(pid))
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as program:
+        assert program.stdout is not None
+        program.stdout.readline()
+        looks = [is_at_rest(program.pid) for _ in range(100)]
+        program.kill()
     assert any(looks)
+
+
+def test_a_monitor_that_works_is_work() -> None:
+    script = f"""
+with open("/proc/self/comm", "w") as name:
+    name.write({MONITOR!r})
+print("up", flush=True)
+while True:
+    pass
+"""
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as program:
+        assert program.stdout is not None
+        program.stdout.readline()
+        looks = [sleeps(program.pid) for _ in range(100)]
+        program.kill()
+    assert not any(looks)

@@ -15,11 +15,19 @@ from chaos.ground import Rule, WatchRule
 from chaos.happening import Happening
 from chaos.happening import Place as HappeningPlace
 from chaos.injector import Injector
-from conformance.under_test import MUTATING, Launch, OwnWebhooks, Place, UnderTest
+from conformance.under_test import (
+    MUTATING,
+    DeclaredAnswer,
+    Launch,
+    OwnWebhooks,
+    Place,
+    UnderTest,
+)
 from conformance.worlds.lockstep.pacing import Pacing
 from conformance.worlds.lockstep.program_host import ProgramHost
 from conformance.worlds.lockstep.program_process import ProgramProcess
 from conformance.worlds.simulated.connection import Connection
+from conformance.worlds.simulated.versions import Versions
 from fixtures.simulated.cluster import SimulatedCluster
 from vocabulary.clock import MILLISECOND, SECOND, Micros
 from vocabulary.history import Entry, Process, Write, role_of
@@ -61,22 +69,27 @@ def defined_by(role: str) -> Object:
 class Program:
     """The part of `UnderTest` that a host of programs needs."""
 
+    upgraded_from = None
+    answers: tuple[DeclaredAnswer, ...] = ()
     fixed_port = None
     constant_folder = None
 
-    def __init__(self, role: str, program: Path, wait: str, *, webhooks: bool) -> None:
+    def __init__(
+        self, role: str, program: Path, wait: str, *, webhooks: bool, certificates: Path | None
+    ) -> None:
         self.role = role
         self._program = program
         self._starts = 0
         self._wait = wait
         self._webhooks = webhooks
+        self._certificates = certificates
 
     def crds(self) -> tuple[Object, ...]:
         return (defined_by(self.role),)
 
     def launch(self, place: Place) -> Launch:
         cluster = yaml.safe_load(place.kubeconfig.read_text())["clusters"][0]["cluster"]
-        certificates = place.folder / "certificates"
+        certificates = self._certificates or place.folder / "certificates"
         environment = {
             "SERVER": cluster["server"],
             "WAIT": self._wait,
@@ -107,9 +120,16 @@ class LockstepRun:
     """One cluster, its programs, and their end."""
 
     def __init__(
-        self, program: Path, wait: str, *, webhooks: bool, names: Sequence[str] = (NAME,)
+        self,
+        program: Path,
+        wait: str,
+        *,
+        webhooks: bool,
+        certificates: Path | None,
+        names: Sequence[str] = (NAME,),
     ) -> None:
-        """`names` are the programs, each of the role before its slash."""
+        """`names` are the programs, each of the role before its slash; `certificates` is where they
+        find those of their webhooks, if that is one directory for all."""
         self.cluster = SimulatedCluster(1, nodes=0)
         self._began_us = self.cluster.loop.now_us
         self.crashes: list[str] = []
@@ -118,7 +138,13 @@ class LockstepRun:
         self._pacing = Pacing(self.cluster.loop)
         self._hosts = {
             role: ProgramHost(
-                cast(UnderTest, Program(role, program, wait, webhooks=webhooks)),
+                Versions(
+                    cast(
+                        UnderTest,
+                        Program(role, program, wait, webhooks=webhooks, certificates=certificates),
+                    ),
+                    lambda _version: None,
+                ),
                 dict,
                 cluster=self.cluster,
                 pacing=self._pacing,
@@ -144,7 +170,8 @@ class LockstepRun:
         for name in self.processes:
             self.cluster.processes.start(name)
         for host in self._hosts.values():
-            assert host.wait_ready(self.run_for) == ""
+            why = host.wait_ready(self.run_for)
+            assert not why, why
 
     def run_for(self, span_us: Micros) -> None:
         self.cluster.loop.run_for(span_us)
@@ -200,6 +227,10 @@ class LockstepRun:
     def entries(self) -> tuple[Entry, ...]:
         return tuple(self.cluster.recorder.entries)
 
+    @property
+    def hosts(self) -> tuple[ProgramHost, ...]:
+        return tuple(self._hosts.values())
+
     def close(self) -> None:
         for host in self._hosts.values():
             host.close()
@@ -243,10 +274,15 @@ class _KillsOnce:
 
 @contextmanager
 def lockstep_run(
-    program: Path, wait: str = "30s", *, webhooks: bool = False, names: Sequence[str] = (NAME,)
+    program: Path,
+    wait: str = "30s",
+    *,
+    webhooks: bool = False,
+    certificates: Path | None = None,
+    names: Sequence[str] = (NAME,),
 ) -> Iterator[LockstepRun]:
     """A run whose programs are up."""
-    run = LockstepRun(program, wait, webhooks=webhooks, names=names)
+    run = LockstepRun(program, wait, webhooks=webhooks, certificates=certificates, names=names)
     try:
         run.start()
         yield run

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from conformance.worlds.lockstep.own_files import why_no_files_of_its_own
 from conformance.worlds.lockstep.program_process import ProgramProcess
 from tests.lockstep_world.lockstep_run import NAME, LockstepRun, defined_by, lockstep_run
 from tests.lockstep_world.test_lockstep_world import REACTION
 from vocabulary.clock import HOUR, SECOND
-from vocabulary.history import Process
+from vocabulary.history import Process, Write
 
 pytestmark = pytest.mark.slow
 
@@ -43,6 +44,62 @@ def test_each_converts_its_own_resources(operator: Path) -> None:
             convert(defined_by("other"), review)
         with pytest.raises(ConnectionRefusedError, match="no conversion webhook is reached"):
             convert(defined_by("nobody"), review)
+
+
+def test_webhooks_that_are_served_after_it_is_ready_are_awaited(
+    operator: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEBHOOKS_AFTER", "5s")
+    with lockstep_run(operator, webhooks=True) as run:
+        assert run.create("reviewed")["metadata"]["labels"] == {"seen": "yes"}
+    monkeypatch.setenv("WEBHOOKS_AFTER", "1h")
+    missing = "does not serve its webhooks on port .*; correct process.webhooks"
+    with pytest.raises(AssertionError, match=missing), lockstep_run(operator, webhooks=True):
+        pytest.fail("it is not ready")
+
+
+def test_each_start_has_an_empty_directory_for_temporary_files(operator: Path) -> None:
+    if why := why_no_files_of_its_own():
+        pytest.skip(f"this user may have no files of his own: {why}")
+    names = (NAME, f"{NAME}/1")
+    with lockstep_run(operator, "1s", names=names) as run:
+        run.ask("file")
+        run.run_for(10 * SECOND)
+        run.cluster.processes.kill(NAME, restart_after_us=SECOND)
+        run.run_for(10 * SECOND)
+        answers = [
+            (each.actor, each.code)
+            for each in run.entries
+            if isinstance(each, Write) and each.name.startswith("answer-")
+        ]
+    assert sorted(answers) == [(NAME, 201), (NAME, 409), (f"{NAME}/1", 201)]
+    assert not Path("/tmp/operator").exists()
+
+
+def test_each_knows_its_namespace_from_its_service_account(operator: Path) -> None:
+    if why := why_no_files_of_its_own():
+        pytest.skip(f"this user may have no files of his own: {why}")
+    with lockstep_run(operator, "1s") as run:
+        run.ask("namespace")
+        run.run_for(10 * SECOND)
+        answers = [
+            each.name for each in run.entries if isinstance(each, Write) and each.code == 201
+        ]
+    assert "answer-default" in answers
+
+
+def test_each_finds_its_own_certificate_in_a_constant_folder(operator: Path) -> None:
+    if why := why_no_files_of_its_own():
+        pytest.skip(f"this user may have no files of his own: {why}")
+    folder = Path("/tmp/assay-test-webhook-server/certificates")
+    names = (NAME, f"{NAME}/1")
+    with lockstep_run(operator, webhooks=True, certificates=folder, names=names) as run:
+        for n, away in enumerate(names):
+            run.cluster.processes.kill(away)
+            assert run.create(f"reviewed-{n}")["metadata"]["labels"] == {"seen": "yes"}
+            run.cluster.processes.start(away)
+            run.run_for(SECOND)
+        assert not folder.parent.exists()
 
 
 def struck(run: LockstepRun, name: str, how: str) -> None:

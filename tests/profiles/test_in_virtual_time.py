@@ -54,6 +54,7 @@ def test_the_reference_beside_a_program(monkeypatch: pytest.MonkeyPatch, tmp_pat
     program.touch()
     monkeypatch.setattr(Profiled, "program", program)
     monkeypatch.setattr(Profiled, "_manifests", lambda *_: ())
+    monkeypatch.setattr(Profiled, "require_valid_definitions", lambda _: None)
     found = all_simulated(f"jobset={JOB_SET}", ["appwrapper", "jobset"])
     assert found["jobset"].name == JOB_SET
     assert found["appwrapper"].name == "reference"

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from conformance.history.object_diff import ABSENT, differences
 from conformance.report.pages.change import Step, describe, with_previous
-from conformance.report.pages.object_diff import ABSENT, differences
-from vocabulary.history import Entry, Fault, Mark, Process, Write
+from vocabulary.history import Entry, Fault, Mark, OutgoingCall, Process, Write
 
 
 def _write(**fields: Any) -> Write:
@@ -78,6 +78,13 @@ def _conditions(**statuses: str) -> list[dict[str, str]]:
             "suspend false → true",
         ),
         (Process(n=0, t=0, process="appwrapper", change="killed"), None, "killed"),
+        (
+            OutgoingCall(
+                n=0, t=0, process="ray", protocol="dns", to="a.default.svc", answer="no such host"
+            ),
+            None,
+            "calls a.default.svc (dns): no such host",
+        ),
         (Mark(n=0, t=0, mark="step", text="submitted"), None, "step: submitted"),
         (
             Fault(n=0, t=0, action="refused", fault={}, text="taint n0"),

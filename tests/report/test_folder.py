@@ -16,6 +16,7 @@ from conformance.report.conformance_report import ReportError
 from conformance.report.export import write_export
 from conformance.report.folder import SuiteFiles, check_folder, write_folder
 from conformance.report.junit import junit_xml
+from conformance.report.yaml_text import read_report
 from tests.report.hostile import HOSTILE, hostile_run
 from tests.report.sample_claims import CLAIMS
 from tests.report.sample_run import failing_run, passing_run, sample_suite
@@ -39,8 +40,8 @@ def test_everything_the_report_refers_to_is_in_the_folder(tmp_path: Path) -> Non
         "junit.xml",
         "report.yaml",
     ]
-    report = load_yaml_file(files.report)
-    histories = {test["history"] for claim in report["claims"] for test in claim["tests"]}
+    report = read_report(files.report)
+    histories = {test.history for claim in report.claims for test in claim.tests}
     assert len(histories) == 2
     for name in histories:
         assert read_history(tmp_path / "out" / name)[2]

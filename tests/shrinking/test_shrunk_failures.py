@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 
+import msgspec
 import pytest
 
 from chaos.exploration import crash_points
@@ -114,6 +115,14 @@ def test_only_the_earliest_failure_that_shows_all_claims_is_shrunk() -> None:
     assert outcome("AW-015", late) is Outcome.FAILED
     assert found.plan.scenario == early
     assert found.shown_for == ("AW-015", "INV-2", "MLB-053")
+
+
+def test_it_is_shrunk_with_the_profile_that_its_plan_names() -> None:
+    """The history's header has the name of the profile, and no file."""
+    run = noisy_run(SLOW_PODS, MUTANT)
+    of_file = msgspec.structs.replace(run, plan={**run.plan, "implementation": "mine.yaml"})
+    (found,) = failures([of_file])
+    assert found.implementation == "mine.yaml"
 
 
 def test_a_sound_controller_has_nothing_to_shrink() -> None:

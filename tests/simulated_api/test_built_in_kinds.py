@@ -80,6 +80,17 @@ class TestJobs:
                 {"template": {"spec": {"containers": [{"name": "m", "image": "x"}]}}},
                 'Required value: valid values: "OnFailure", "Never"',
             ),
+            (
+                {
+                    "template": {
+                        "spec": {
+                            "restartPolicy": "Perhaps",
+                            "containers": [{"name": "m", "image": "x"}],
+                        }
+                    }
+                },
+                'Unsupported value: "Perhaps": supported values: "OnFailure", "Never"',
+            ),
         ],
     )
     def test_a_mistake_in_a_job_is_named(

@@ -114,6 +114,23 @@ class TestPods:
                 {"tolerations": [{"key": "k", "operator": "Exists", "tolerationSeconds": 1}]},
                 "effect must be 'NoExecute' when `tolerationSeconds` is set",
             ),
+            (
+                {
+                    "affinity": {
+                        "nodeAffinity": {
+                            "preferredDuringSchedulingIgnoredDuringExecution": [
+                                {
+                                    "weight": 1,
+                                    "preference": {
+                                        "matchExpressions": [{"key": "a", "operator": "Like"}]
+                                    },
+                                }
+                            ]
+                        }
+                    }
+                },
+                '[0].preference.matchExpressions[0].operator: Invalid value: "Like"',
+            ),
             ({"priorityClassName": "gold"}, "no PriorityClass with name gold was found"),
         ],
     )

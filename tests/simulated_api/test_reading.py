@@ -15,7 +15,7 @@ from tests.simulated_api.cluster import WIDGET, Cluster, config_map, pod, widget
 from vocabulary.errors import ApiError
 from vocabulary.kinds import CONFIG_MAP, EVENT, JOB, NODE, POD, Kind
 from vocabulary.objects import Object
-from vocabulary.requests import Get, List, ObjectList
+from vocabulary.requests import Delete, Get, List, ObjectList
 from vocabulary.selectors import parse_selector
 
 
@@ -151,7 +151,28 @@ class TestPages:
         cluster.store.compact()
         error = cluster.refused(List(CONFIG_MAP, "default", limit=1, continue_=first.continue_))
         assert (error.code, error.reason) == (410, "Expired")
-        assert "must start a new list without the continue parameter" in error.message
+        assert "You can start a new list without the continue parameter, or use" in error.message
+
+    def test_the_token_of_an_expired_one_continues_with_the_present_state(
+        self, cluster: Cluster
+    ) -> None:
+        for name in "abcd":
+            cluster.create(config_map(name), CONFIG_MAP)
+        first: ObjectList = cluster.user(List(CONFIG_MAP, "default", limit=2))
+        cluster.create(config_map("bb"), CONFIG_MAP)
+        cluster.user(Delete(CONFIG_MAP, "default", "c"))
+        cluster.store.compact()
+        expired = cluster.refused(List(CONFIG_MAP, "default", limit=1, continue_=first.continue_))
+        token = expired.to_status()["metadata"]["continue"]
+        second: ObjectList = cluster.user(List(CONFIG_MAP, "default", limit=1, continue_=token))
+        assert second.resource_version == str(cluster.store.revision)
+        assert second.remaining_item_count == 1
+        cluster.create(config_map("e"), CONFIG_MAP)
+        third: ObjectList = cluster.user(
+            List(CONFIG_MAP, "default", limit=1, continue_=second.continue_)
+        )
+        names = [obj["metadata"]["name"] for page in (second, third) for obj in page.items]
+        assert (names, third.continue_) == (["bb", "d"], "")
 
     @pytest.mark.parametrize(
         "token",
@@ -257,9 +278,16 @@ class TestWatches:
         version = seen.events[-1][1]["metadata"]["resourceVersion"]
         assert version == str(cluster.store.revision)
 
-    def test_a_version_that_is_no_number_is_refused(self, cluster: Cluster) -> None:
-        with pytest.raises(ApiError, match='resourceVersion: Invalid value: "x"'):
-            Seen(cluster, resource_version="x")
+    @pytest.mark.parametrize(
+        ("version", "because"),
+        [("x", "invalid syntax"), ("-1", "invalid syntax"), (str(2**64), "value out of range")],
+    )
+    def test_a_version_that_is_no_number_of_64_bits_is_refused(
+        self, cluster: Cluster, version: str, because: str
+    ) -> None:
+        refusal = f'resourceVersion: Invalid value: "{version}": .*{because}'
+        with pytest.raises(ApiError, match=refusal):
+            Seen(cluster, resource_version=version)
 
     def test_a_watch_of_one_namespace_hears_of_no_other(self, cluster: Cluster) -> None:
         seen = Seen(cluster, namespace="kube-system")

@@ -261,6 +261,15 @@ def test_a_strategic_merge_patch_changes_the_webhook_of_its_name(called: ServedC
     assert [each["failurePolicy"] for each in stored["webhooks"]] == ["Ignore", "Fail"]
 
 
+@pytest.mark.parametrize(("beside", "code"), [("configmaps/status", 201), ("configmaps", 422)])
+def test_all_resources_may_have_subresources_beside_them(
+    called: ServedCluster, hook: Hook, beside: str, code: int
+) -> None:
+    valid = webhook(hook.client())
+    rule = {**valid["rules"][0], "resources": ["*", beside]}
+    assert register(called, {**valid, "rules": [rule]})[0] == code
+
+
 def test_configurations_of_webhooks_are_not_reviewed(called: ServedCluster, hook: Hook) -> None:
     every = {
         "operations": ["*"],

@@ -22,7 +22,25 @@ from vocabulary.requests import Create, Update
 APPWRAPPER: Final = ("github.com/project-codeflare/appwrapper", "v1.2.0", "config/crd/bases")
 JOB_SET: Final = ("sigs.k8s.io/jobset", "v0.12.0", "config/components/crd/bases")
 KUEUE: Final = ("sigs.k8s.io/kueue", "v0.19.2", "config/components/crd/bases")
-RULES: Final = {APPWRAPPER: (0, 0), JOB_SET: (8, 8), KUEUE: (79, 39)}
+CERT_MANAGER: Final = ("github.com/cert-manager/cert-manager", "v1.21.2", "deploy/crds")
+OLD_CERT_MANAGER: Final = ("github.com/cert-manager/cert-manager", "v1.11.5", "deploy/crds")
+KUBE_RAY: Final = (
+    "github.com/ray-project/kuberay/ray-operator",
+    "v1.5.0",
+    "config/crd/bases",
+)
+TRAINING: Final = ("github.com/kubeflow/training-operator", "v1.8.1", "manifests/base/crds")
+LEADER_WORKER_SET: Final = ("sigs.k8s.io/lws", "v0.7.0", "config/crd/bases")
+RULES: Final = {
+    APPWRAPPER: (0, 0),
+    JOB_SET: (8, 8),
+    KUEUE: (79, 39),
+    CERT_MANAGER: (2, 2),
+    OLD_CERT_MANAGER: (0, 0),
+    KUBE_RAY: (10, 5),
+    TRAINING: (6, 6),
+    LEADER_WORKER_SET: (0, 0),
+}
 """The numbers of rules and of the places where they stand."""
 KEY: Final = "x-kubernetes-validations"
 WRONG: Final = "nothing == self"
@@ -37,8 +55,14 @@ def _downloaded(path: str, version: str, folder: str) -> tuple[Crd, ...] | str:
         module = download(GoModule(path=path, package="."), version)
     except BuildError as error:
         return str(error)
-    files = sorted((module.folder / folder).glob("*.yaml"))
-    return tuple(yaml.load(file.read_text(encoding="utf-8"), yaml.CSafeLoader) for file in files)
+    texts = [file.read_text(encoding="utf-8") for file in (module.folder / folder).glob("*.yaml")]
+    found = [yaml.load(text, yaml.CSafeLoader) for text in sorted(texts)]
+    # The labels of some are templates of a chart.
+    return tuple(
+        {**part, "metadata": {"name": part["metadata"]["name"]}}
+        for part in found
+        if part["kind"] == CUSTOM_RESOURCE_DEFINITION.kind
+    )
 
 
 def crds_of(module: tuple[str, str, str]) -> tuple[Crd, ...]:
@@ -153,7 +177,38 @@ RESERVED: Final = {
         **topology_assignment(),
     },
 }
+SOURCES: Final = {
+    "jobsets": JOB_SET,
+    "issuers": CERT_MANAGER,
+    "rayjobs": KUBE_RAY,
+    "pytorchjobs": TRAINING,
+}
+"""The modules of kinds that are not Kueue's."""
+DELETION: Final = {"policy": "DeleteCluster"}
 GOOD: Final[Mapping[str, tuple[dict[str, Any], ...]]] = {
+    "issuers": (
+        {
+            "spec": {
+                "venafi": {"zone": "z", "tpp": {"url": "u", "credentialsRef": {"name": "c"}}},
+            }
+        },
+    ),
+    "rayjobs": (
+        {
+            "spec": {
+                "managedBy": "ray.io/kuberay-operator",
+                "deletionStrategy": {"onSuccess": DELETION, "onFailure": DELETION},
+            }
+        },
+    ),
+    "pytorchjobs": (
+        {
+            "spec": {
+                "pytorchReplicaSpecs": {},
+                "runPolicy": {"schedulingPolicy": {"queue": "q"}},
+            }
+        },
+    ),
     "jobsets": (
         {
             "spec": {
@@ -199,6 +254,17 @@ GOOD: Final[Mapping[str, tuple[dict[str, Any], ...]]] = {
 }
 """An object of each kind that breaks no rule, and its status if it has one."""
 BROKEN: Final[tuple[tuple[str, str, Any, str], ...]] = (
+    ("issuers", "spec.venafi", {"zone": "z"}, "has(self.ngts)"),
+    ("rayjobs", "spec.managedBy", "kueue.x-k8s.io/multikueue", "self == oldSelf"),
+    ("rayjobs", "spec.managedBy", "x", "self in ["),
+    ("rayjobs", "spec.deletionStrategy", {"onSuccess": DELETION}, "((has(self.onSuccess) &&"),
+    (
+        "rayjobs",
+        "spec.deletionStrategy.deletionRules",
+        [{"policy": "DeleteSelf", "condition": {"jobStatus": "FAILED"}}],
+        "!((has(self.onSuccess)",
+    ),
+    ("pytorchjobs", "spec.runPolicy.schedulingPolicy.queue", "r", "self == oldSelf"),
     ("jobsets", "spec.startupPolicy", {"startupPolicyOrder": "InOrder"}, "dependsOn"),
     ("jobsets", "spec.failurePolicy", {"maxRestarts": 2}, "oldSelf"),
     ("jobsets", "spec.volumeClaimPolicies", claims_in("x"), "templates.all"),
@@ -277,7 +343,7 @@ class Served:
     """A server of one released kind."""
 
     def __init__(self, plural: str) -> None:
-        crds = crds_of(JOB_SET if plural == "jobsets" else KUEUE)
+        crds = crds_of(SOURCES.get(plural, KUEUE))
         [self.crd] = (crd for crd in crds if crd["spec"]["names"]["plural"] == plural)
         self.kind = stored_kind(self.crd)
         self.cluster = Cluster()

@@ -87,6 +87,19 @@ def test_what_is_converted_is_of_gos_types() -> None:
     assert converted({"activeDeadlineSeconds": 10**30}, POD) == {"activeDeadlineSeconds": -(2**63)}
 
 
+@pytest.mark.parametrize(
+    ("path", "bits"), [("parallelism", 32), ("activeDeadlineSeconds", 64)], ids=["int32", "int64"]
+)
+def test_a_number_ends_at_its_types_bounds(path: str, bits: int) -> None:
+    bound = 2 ** (bits - 1)
+    told = [
+        misfit({"spec": {path: value}}, JOB, None)
+        for value in (-bound - 1, -bound, bound - 1, bound)
+    ]
+    assert [bool(each) for each in told] == [True, False, False, True]
+    assert f"Go struct field JobSpec.spec.{path} of type int{bits}" in told[-1]
+
+
 def test_values_that_are_null_are_dropped_or_empty() -> None:
     obj: dict[str, Any] = {
         "metadata": {"labels": {"a": None}, "finalizers": [None], "name": None},

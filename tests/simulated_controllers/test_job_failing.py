@@ -8,7 +8,7 @@ import pytest
 
 from fixtures.simulated.controllers.settings import Settings
 from tests.simulated_controllers.lab import Lab, job
-from vocabulary.clock import SECOND
+from vocabulary.clock import SECOND, parse_rfc3339
 from vocabulary.kinds import JOB, POD
 from vocabulary.objects import condition, get_path, name_of
 
@@ -105,8 +105,11 @@ def test_5_2_the_terminal_condition_waits_until_the_last_pod_has_stopped() -> No
 def test_5_3_the_deadline_fails_a_job_that_is_still_active() -> None:
     lab = Lab()
     lab.create(job(activeDeadlineSeconds=30))
+    lab.until(lambda: "FailureTarget" in lab.conditions(lab.job()))
+    began_us = parse_rfc3339(lab.job_status()["startTime"])
+    assert 30 * SECOND <= lab.loop.now_us - began_us < 30 * SECOND + SECOND // 10
     done_us = lab.until(lambda: failed(lab))
-    assert 29 * SECOND <= done_us <= 33 * SECOND
+    assert done_us < 33 * SECOND
     assert lab.conditions(lab.job())["Failed"] == ("True", "DeadlineExceeded")
     assert message(lab) == DEADLINE
     assert lab.pods == []

@@ -140,6 +140,20 @@ def test_5_8_orphaned_pods_lose_owner_and_finalizer_and_live_on() -> None:
         assert "ownerReferences" not in pod["metadata"]
 
 
+def test_5_8_an_orphan_that_has_lost_its_finalizer_is_left_alone() -> None:
+    lab = Lab()
+    lab.create(job())
+    lab.run(5)
+    lab.processes.kill("job-controller")
+    lab.delete(JOB, "j", propagation_policy="Orphan")
+    lab.run(10)
+    (orphan,) = lab.pods
+    lab.processes.start("job-controller")
+    lab.patch(POD, name_of(orphan), {"metadata": {"finalizers": None}})
+    lab.run(10)
+    assert lab.writes(POD)[-1].actor == "user"
+
+
 def test_5_8_a_job_that_is_being_deleted_makes_no_more_pods() -> None:
     lab = Lab()
     obj = job(pods=2)

@@ -107,7 +107,7 @@ def test_a_pod_of_a_lost_node_is_deleted_when_its_toleration_ends_and_stays_term
     lab.processes.kill("kubelet/n0")
     tainted_us = lab.until(lambda: f"{UNREACHABLE}:NoExecute" in taints(lab))
     deleted_us = lab.until(lambda: "deletionTimestamp" in lab.pod()["metadata"])
-    assert 20 * SECOND <= deleted_us - tainted_us <= 21 * SECOND
+    assert 20 * SECOND <= deleted_us - tainted_us < 20 * SECOND + SECOND // 10
     lab.run(3600)
     assert lab.phase() == "Running"
     entry = condition(lab.pod(), "DisruptionTarget")
@@ -210,7 +210,7 @@ def test_the_shortest_of_several_tolerations_counts() -> None:
     lab.run(1)
     lab.taint("n0", {"key": "a", "effect": "NoExecute"}, {"key": "b", "effect": "NoExecute"})
     gone_us = lab.until(lambda: lab.get(POD, "p") is None)
-    assert 20 * SECOND <= gone_us - SECOND <= 21 * SECOND
+    assert 20 * SECOND <= gone_us - SECOND < 20 * SECOND + SECOND // 10
 
 
 def test_a_taint_that_is_taken_back_in_time_evicts_nobody() -> None:

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.controllers.settings import Settings
+from fixtures.simulated.controllers.settings import Declared, Settings
 from tests.simulated_controllers.lab import DEFAULT, Lab, pod
 from vocabulary.kinds import EVENT, POD, kind_of
 from vocabulary.objects import get_path, name_of
 from vocabulary.requests import Create
 
 
-def posted(made: dict[str, Any]) -> Lab:
+def posted(made: dict[str, Any], *declared: Declared) -> Lab:
     """A served cluster in which that was posted, as it is."""
-    lab = Lab(settings=Settings(reads_commands=True))
+    lab = Lab(settings=Settings(reads_commands=True, behaviours=declared))
     lab.handle(Create(kind_of(made), made, DEFAULT, name_of(made)))
     return lab
 
@@ -52,6 +52,29 @@ def test_a_command_is_played_where_no_behaviour_is_given() -> None:
     lab = posted(running(["sleep", "10"], behaviour="run forever"))
     lab.run(3600)
     assert (lab.phase(), told(lab)) == ("Running", [])
+
+
+@pytest.mark.parametrize(
+    ("image", "command", "phase"),
+    [
+        ("example.com/*", "*", "Failed"),
+        ("*", "work --twice", "Failed"),
+        ("example.com/*", "work", "Running"),
+        ("other.example.com/*", "*", "Running"),
+    ],
+)
+def test_pods_of_a_declared_image_and_command_behave_as_declared(
+    image: str, command: str, phase: str
+) -> None:
+    made = running(["work"])
+    made["spec"]["containers"][0] |= {"image": "example.com/work:2", "args": ["--twice"]}
+    lab = posted(made, Declared(image, command, "run 5s, exit 3"))
+    lab.run(60)
+    assert (lab.phase(), bool(told(lab))) == (phase, phase == "Running")
+    made["metadata"]["annotations"] = {"assay.dev/behaviour": "run forever"}
+    lab = posted(made, Declared(image, command, "run 5s, exit 3"))
+    lab.run(60)
+    assert lab.phase() == "Running"
 
 
 def test_the_harness_reads_no_commands() -> None:

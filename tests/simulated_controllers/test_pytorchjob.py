@@ -141,6 +141,8 @@ def test_suspension_deletes_the_pods_and_resumption_brings_them_back(lab: Lab) -
     lab.run(2)
     assert lab.pods == []
     assert shown(lab) == {"Created": "True", "Running": "False", "Suspended": "True"}
+    replicas = lab.get(PYTORCH_JOB, "t")["status"]["replicaStatuses"]
+    assert not any(each.get("active") for each in replicas.values())
     lab.patch(PYTORCH_JOB, "t", {"spec": {"runPolicy": {"suspend": False}}})
     lab.run(2)
     assert len(lab.pods) == 3

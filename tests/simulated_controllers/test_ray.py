@@ -109,6 +109,17 @@ def test_a_job_ends_as_its_submitter_does(lab: Lab) -> None:
     assert [name_of(each) for each in lab.all(JOB)] == ["r"]
 
 
+def test_a_job_without_a_submitter_ends_as_a_client_writes(lab: Lab) -> None:
+    lab.create(ray_job("run forever", submissionMode="HTTPMode"))
+    lab.run(5)
+    assert stage(lab) == "Running"
+    assert lab.all(JOB) == []
+    job = lab.get(RAY_JOB, "r")
+    lab.set_status(job, {**job["status"], "jobStatus": "SUCCEEDED"})
+    lab.run(5)
+    assert stage(lab) == "Complete"
+
+
 def test_a_job_that_failed_is_retried_with_another_cluster(lab: Lab) -> None:
     lab.create(ray_job("run 5s, exit 1", backoffLimit=1))
     lab.run(3)

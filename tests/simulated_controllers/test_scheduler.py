@@ -186,9 +186,8 @@ def test_a_new_node_lets_a_parked_pod_in() -> None:
     assert node_of(lab) == "big"
 
 
-def test_a_pod_with_priority_pushes_out_the_lowest_and_youngest() -> None:
-    lab = Lab(nodes=[NodeSpec("n0", cpu="2")])
-    for name, value in (("low", 1), ("high", 1000)):
+def create_priorities(lab: Lab, **classes: int) -> None:
+    for name, value in classes.items():
         lab.create(
             {
                 "apiVersion": "scheduling.k8s.io/v1",
@@ -197,6 +196,11 @@ def test_a_pod_with_priority_pushes_out_the_lowest_and_youngest() -> None:
                 "value": value,
             }
         )
+
+
+def test_a_pod_with_priority_pushes_out_the_lowest_and_youngest() -> None:
+    lab = Lab(nodes=[NodeSpec("n0", cpu="2")])
+    create_priorities(lab, low=1, high=1000)
     for name in ("old", "young"):
         lab.create(pod(name, priorityClassName="low", priority=1, **requests(cpu="1")))
         lab.run(2)
@@ -210,6 +214,40 @@ def test_a_pod_with_priority_pushes_out_the_lowest_and_youngest() -> None:
     assert entry is not None
     assert entry["reason"] == "PreemptionByScheduler"
     assert lab.all(PRIORITY_CLASS)
+
+
+def test_of_equal_victims_those_go_whose_oldest_started_last() -> None:
+    lab = Lab(nodes=[NodeSpec("n0", cpu="2"), NodeSpec("n1", cpu="2")])
+    create_priorities(lab, high=1000)
+    for name, node in (("a", "n0"), ("b", "n1"), ("c", "n1"), ("d", "n0")):
+        on_node = {"nodeSelector": {"kubernetes.io/hostname": node}}
+        lab.create(pod(name, **on_node, **requests(cpu="1")))
+        lab.run(10)
+    lab.create(pod("urgent", priorityClassName="high", **requests(cpu="2")))
+    lab.run(60)
+    assert node_of(lab, "urgent") == "n1"
+    assert {each["metadata"]["name"] for each in lab.pods} == {"a", "d", "urgent"}
+
+
+def test_a_pod_that_asks_for_less_is_tried_where_another_does_not_fit() -> None:
+    lab = Lab(nodes=[NodeSpec("n0", cpu="2")])
+    lab.create(pod("large", **requests(cpu="3")))
+    lab.run(1)
+    lab.create(pod("small", **requests(cpu="1")))
+    lab.run(1)
+    assert (node_of(lab, "large"), node_of(lab, "small")) == ("", "n0")
+
+
+def test_a_pod_that_is_being_deleted_is_not_placed() -> None:
+    lab = Lab()
+    lab.processes.pause("scheduler")
+    waiting = pod()
+    waiting["metadata"]["finalizers"] = ["example.com/hold"]
+    lab.create(waiting)
+    lab.delete(POD, "p")
+    lab.processes.resume("scheduler")
+    lab.run(60)
+    assert lab.writes(actor="scheduler") == []
 
 
 def test_a_killed_scheduler_finds_waiting_pods_when_it_starts() -> None:

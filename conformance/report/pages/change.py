@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from conformance.report.pages.object_diff import ABSENT, Difference, differences
+from conformance.history.object_diff import ABSENT, Difference, differences
 from conformance.report.untrusted import printable
 from vocabulary.canonical import encode
-from vocabulary.history import Entry, Fault, Mark, Process, Write
+from vocabulary.history import Entry, Fault, Mark, OutgoingCall, Process, Write
 from vocabulary.objects import Object, get_path, is_terminating
 
 _CONDITION: Final = re.compile(
@@ -56,7 +56,7 @@ def subject_of(entry: Entry) -> str:
         case Write():
             kind = entry.kind.partition(".")[0].lower()
             return printable(f"{kind}/{entry.name}" if entry.name else kind, 160)
-        case Process():
+        case Process() | OutgoingCall():
             return printable(entry.process, 160)
         case Fault():
             return "chaos"
@@ -82,6 +82,8 @@ def describe(step: Step) -> str:
             return printable(_describe_write(write, step.old), 240)
         case Process() as process:
             return process.change
+        case OutgoingCall() as call:
+            return printable(f"calls {call.to} ({call.protocol}): {call.answer}", 240)
         case Fault() as fault:
             return printable(f"{fault.action}: {fault.text}", 240)
         case Mark() as mark:

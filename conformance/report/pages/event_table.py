@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
+from conformance.history.object_diff import ABSENT, differences
 from conformance.norm.verdict import Verdict
 from conformance.report.pages.change import Step, actor_of, brief, describe, subject_of
-from conformance.report.pages.object_diff import ABSENT, differences
 from conformance.report.pages.shown_time import shown_time
 from conformance.report.pages.time_axis import TimeAxis
 from conformance.report.untrusted import printable
 from vocabulary.canonical import encode
-from vocabulary.history import Fault, Mark, Process, Write
+from vocabulary.history import Fault, Mark, OutgoingCall, Process, Write
 
 MAX_VALUE_CHARACTERS: Final = 160
 MAX_PATH_CHARACTERS: Final = 160
@@ -97,7 +97,7 @@ def _tone(step: Step) -> str:
     match step.entry:
         case Fault():
             return "fault"
-        case Process() | Mark():
+        case Process() | OutgoingCall() | Mark():
             return "process"
         case Write() as write:
             return "refused" if write.code == 0 or write.code >= 400 else ""
@@ -135,6 +135,8 @@ def _detail(step: Step, lines: int) -> Detail:
             rows = [["fault", _value(fault.fault)]]
         case Process() as process:
             rows = [["process", f"{printable(process.process, 80)} {process.change}"]]
+        case OutgoingCall() as call:
+            rows = [[call.protocol, printable(f"{call.to} → {call.answer}", 400)]]
         case Mark() as mark:
             rows = [["mark", printable(f"{mark.mark} {mark.text}".strip(), 400)]]
     more = len(rows) - lines

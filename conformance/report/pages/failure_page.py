@@ -9,6 +9,7 @@ from conformance.norm.claim import Claim
 from conformance.norm.verdict import Verdict, merge
 from conformance.report.build import fault_texts
 from conformance.report.counted import counted
+from conformance.report.end_diff import courses, end_diff
 from conformance.report.pages.change import with_previous
 from conformance.report.pages.event_table import details, event_rows, shown_positions
 from conformance.report.pages.lanes import lane_groups, sheets_at
@@ -76,6 +77,11 @@ def _page(
         groups=lane_groups(
             run.header, run.entries, [each for _, each in judged], axis, frozenset(positions)
         ),
+        diff=[printable(line, 300) for line in end_diff(run)],
+        courses=[
+            (printable(step.undisturbed, 240), printable(step.here, 240), step.tone)
+            for step in courses(run)
+        ],
         sheets=sheets_at(run.header, run.entries, first),
         contradiction=axis.x(run.entries[first].t) if 0 <= first < len(run.entries) else None,
         ticks=[(x, axis_time(at_us)) for x, at_us in axis.ticks],

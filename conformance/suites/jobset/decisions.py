@@ -161,6 +161,13 @@ TIME_TO_LIVE: Final = Decision(
     "the norm says how JobSets end, and leaves it to the API how long they are kept; one that is "
     "kept longer by half a minute has another time to live",
 )
+DELETED_JOB_SETS: Final = Decision(
+    "J37",
+    "A JobSet is not worked on from its deletionTimestamp on, however long it stays: nothing is "
+    "created for it, also if a Job or the Service goes that it has.",
+    "the norm creates Jobs for a JobSet that runs; in a deletion in the foreground what it owns "
+    "goes first, and a new object would keep it from its end",
+)
 CHILD_MARKS: Final = Decision(
     "J22",
     "Each of these keys is a label and an annotation of the Job and of its pod template. The "

@@ -197,12 +197,13 @@ class QueuedPodGroup(Queued):
         **changes: Any,
     ) -> Self:
         """Submit pods that behave so, of a group that has so many in total; see `job`."""
+        namespace = ""
         for number in range(pods):
             made = pod(f"{name}-{number}", **changes)
             made["metadata"]["labels"][GROUP_NAME] = name
             made["metadata"]["annotations"] = {GROUP_TOTAL: str(total), **(annotations or {})}
-            QueuedPod.submit(world, made, behaviour)
-        return cls(world, name, changes.get("namespace", ""))
+            namespace = QueuedPod.submit(world, made, behaviour).namespace
+        return cls(world, name, namespace)
 
     @property
     def workload(self) -> Object:

@@ -145,7 +145,7 @@ def _why_not(make: Callable[[], Network]) -> str:
 def enter(network: Path) -> None:
     """Move this thread, and what it starts, to that network; OSError if it is gone."""
     with network.open("rb") as namespace:
-        _call("setns", namespace.fileno(), CLONE_NEWNET)
+        call_libc("setns", namespace.fileno(), CLONE_NEWNET)
 
 
 def _thread_in(move: Callable[[], Made]) -> tuple[ThreadPoolExecutor, Made]:
@@ -160,7 +160,7 @@ def _thread_in(move: Callable[[], Made]) -> tuple[ThreadPoolExecutor, Made]:
 
 def _name_machine(hostname: str) -> None:
     """Give what this thread starts a host name of its own."""
-    _call("unshare", _CLONE_NEWUTS)
+    call_libc("unshare", _CLONE_NEWUTS)
     socket.sethostname(hostname)
 
 
@@ -168,14 +168,15 @@ def _move_to_a_new_one(hostname: str) -> Path:
     """Move this thread to a new network whose loopback is up."""
     if hostname:
         _name_machine(hostname)
-    _call("unshare", CLONE_NEWNET)
+    call_libc("unshare", CLONE_NEWNET)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         up = struct.pack(_INTERFACE_FLAGS, b"lo", _UP_AND_RUNNING)
         fcntl.ioctl(any_socket, _SIOCSIFFLAGS, up)
     return Path(f"/proc/{os.getpid()}/task/{threading.get_native_id()}/ns/net")
 
 
-def _call(function: str, *arguments: int) -> None:
+def call_libc(function: str, *arguments: int | bytes | None) -> None:
+    """Call a function of the C library that returns 0; OSError if it does not."""
     libc = ctypes.CDLL(None, use_errno=True)
     if getattr(libc, function)(*arguments) != 0:
         number = ctypes.get_errno()

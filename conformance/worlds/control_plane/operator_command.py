@@ -62,9 +62,10 @@ def prepare(launch: Launch, connection: RetryingConnection) -> None:
 def command_line(launch: Launch) -> tuple[str, ...]:
     """The command to execute. Its executor may have been started long ago with another
     environment, so variables are set by `env`, which then becomes the program."""
-    if not launch.environment:
+    if not launch.environment and launch.folder is None:
         return launch.command
-    return ("env", *(f"{k}={v}" for k, v in launch.environment.items()), *launch.command)
+    folder = (f"--chdir={launch.folder}",) if launch.folder else ()
+    return ("env", *folder, *(f"{k}={v}" for k, v in launch.environment.items()), *launch.command)
 
 
 def token_of(folder: Path, name: str) -> str:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
+from errno import EADDRINUSE
+
+from fixtures.control_plane.ports import LOOPBACK
 
 _MOST_BYTES = 4096
 
@@ -69,3 +72,15 @@ class HealthProbe:
         if self._asked is not None:
             self._asked.close()
             self._asked = None
+
+
+def listens(port: int) -> bool:
+    """True if a program of this network listens on the port. It is not asked, and takes no
+    notice: the port cannot be had."""
+    with socket.socket() as own:
+        own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # else ended connections count
+        try:
+            own.bind((LOOPBACK, port))
+        except OSError as error:
+            return error.errno == EADDRINUSE
+    return False

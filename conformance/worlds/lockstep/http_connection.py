@@ -15,6 +15,9 @@ import msgspec
 from fixtures.simulated.serve.requests import Call
 from fixtures.simulated.serve.response_headers import retry_after, warnings
 
+CONNECT: Final = "CONNECT"
+TUNNELLED: Final = "TUNNELLED"
+"""The method of a call that is a piece of what is sent through the connection after a CONNECT."""
 _CHUNK_BYTES: Final = 1 << 18
 _SEND_SECONDS: Final = 30.0
 _encode: Final = msgspec.json.Encoder().encode
@@ -44,6 +47,9 @@ class HttpConnection:
         self._target = b""
         self._headers: dict[str, str] = {}
         self._body: list[bytes] = []
+        self._is_tunnel = False
+        self.leads_to = ""
+        """The address of the other machine that the client believes to talk to; empty: none."""
         self.is_open = True
         self.is_amid_request = False
         """True while the client is sending one: it may wait for what it has sent to be read."""
@@ -55,13 +61,24 @@ class HttpConnection:
         """Read what has arrived; False if the client has hung up."""
         try:
             data = self._socket.recv(_CHUNK_BYTES, socket.MSG_DONTWAIT)
-            if data:
+            if data and self._is_tunnel:
+                self._on_call(self, Call(TUNNELLED, "", {}, {}, data))
+            elif data:
                 self._parser.feed_data(data)
         except BlockingIOError:
             return True
+        except httptools.HttpParserUpgrade:
+            self._is_tunnel = self._parser.get_method().decode() == CONNECT
+            return self._is_tunnel
         except (OSError, httptools.HttpParserError):
             return False
         return bool(data)
+
+    def lead_to(self, address: str) -> None:
+        """Read what follows a CONNECT as requests to another machine."""
+        self.leads_to = address
+        self._is_tunnel = False
+        self._parser = httptools.HttpRequestParser(self)
 
     def hang_up(self) -> None:
         """End the connection towards the client; `close` follows when it has noticed."""
@@ -91,17 +108,17 @@ class HttpConnection:
             f"HTTP/1.1 {code} {http.HTTPStatus(code).phrase}\r\n{more}"
             f"Content-Type: {media_type}\r\nContent-Length: {len(data)}\r\n\r\n"
         )
-        self._write(head.encode() + data)
+        self.send(head.encode() + data)
 
     def begin_stream(self) -> None:
         """Write the head of a response whose lines follow."""
-        self._write(
+        self.send(
             b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
             b"Transfer-Encoding: chunked\r\n\r\n"
         )
 
     def write_line(self, body: Any) -> None:
-        self._write(_line(body))
+        self.send(_line(body))
 
     def end_stream(self, last: Any = None) -> None:
         """Write the last line, if there is one, and the end.
@@ -110,9 +127,9 @@ class HttpConnection:
         connection, which it would have used again otherwise.
         """
         line = b"" if last is None else _line(last)
-        self._write(line + b"0\r\n\r\n")
+        self.send(line + b"0\r\n\r\n")
 
-    def _write(self, data: bytes) -> None:
+    def send(self, data: bytes) -> None:
         if self.is_open:
             try:
                 self._socket.sendall(data)

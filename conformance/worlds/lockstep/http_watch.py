@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from chaos.ground import Break, Freeze, WatchRule
 from chaos.happening import Happening, Place
 from conformance.worlds.lockstep.http_connection import HttpConnection
-from conformance.worlds.simulated.operator_process import LEAST_LAG_US, MOST_LAG_US
+from fixtures.simulated.latencies import EVENT_US, drawn
 from fixtures.simulated.watches import EventType, Watch, WatchRequest
 from vocabulary.clock import HOUR, SECOND
 from vocabulary.errors import ApiError
@@ -93,7 +93,7 @@ class HttpWatch:
             self._known.pop(key, None)
         elif event != "BOOKMARK":
             self._known[key] = obj
-        lag_us = LEAST_LAG_US + int(self._lag() * (MOST_LAG_US - LEAST_LAG_US))
+        lag_us = drawn(EVENT_US, self._lag)
         lag_us += self._serving.rules.watch_delay_us(self._serving.name, self.kind)
         self._last_us = max(self._last_us, self._loop.now_us + lag_us)
         self.undelivered += 1

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.under_test import Launch, OwnWebhooks, Place, UnderTest
+from conformance.under_test import READY_AFTER_SECONDS, Launch, OwnWebhooks, Place, UnderTest
 from conformance.worlds.control_plane.network import (
     MachineNetwork,
     NamedMachine,
@@ -18,11 +19,14 @@ from conformance.worlds.control_plane.network import (
     why_none_can_be_made,
 )
 from conformance.worlds.lockstep.health_probe import HealthProbe
+from conformance.worlds.lockstep.outgoing import Outgoing
+from conformance.worlds.lockstep.own_files import SERVICE_ACCOUNT, has_own
 from conformance.worlds.lockstep.pacing import BusyError, Pacing
 from conformance.worlds.lockstep.program_process import ProgramProcess
 from conformance.worlds.lockstep.serving_certificate import ServingCertificates
 from conformance.worlds.lockstep.webhook_exchange import https_exchange
 from conformance.worlds.simulated.connection import Connection
+from conformance.worlds.simulated.versions import Versions
 from fixtures.control_plane.ports import free_ports
 from fixtures.simulated.admission_webhooks import AdmissionWebhooks
 from fixtures.simulated.cluster import SimulatedCluster
@@ -45,7 +49,7 @@ class ProgramHost:
 
     def __init__(
         self,
-        implementation: UnderTest,
+        versions: Versions[UnderTest],
         config: Callable[[], Mapping[str, Any]],
         *,
         cluster: SimulatedCluster,
@@ -58,7 +62,7 @@ class ProgramHost:
     ) -> None:
         """`config` returns the configuration of a process that starts now; `run` identifies the
         run: a repetition gets the same."""
-        self._implementation = implementation
+        self._versions = versions
         self._config = config
         self._cluster = cluster
         self._pacing = pacing
@@ -73,7 +77,7 @@ class ProgramHost:
         self._launches: dict[str, Launch] = {}
         self._webhooks: AdmissionWebhooks | None = None
         self._certificates = ServingCertificates(
-            cluster, implementation.role, namespaces[0], self._wake_all
+            cluster, versions.present.role, namespaces[0], self._wake_all
         )
 
     def add(self, name: str, stream: str) -> ProgramProcess:
@@ -89,6 +93,13 @@ class ProgramHost:
             loop=self._cluster.loop,
             api=self._cluster.api,
             connection=self._connection,
+            outgoing=Outgoing(
+                name,
+                self._namespaces[0],
+                self._cluster.api,
+                self._cluster.recorder,
+                lambda: self._versions.present.answers,
+            ),
             log=path / f"{label_of(name)}.log",
             on_end=self._ended,
             stream=stream,
@@ -106,6 +117,9 @@ class ProgramHost:
                 continue
             connect = partial(process.network.connect, self._ports[name][0])
             path = self._launches[name].ready_path
+            if not path:
+                run_for(READY_AFTER_SECONDS * SECOND)
+                continue
             probe = HealthProbe(connect, path, process.settle)
             try:
                 why = self._why_not_ready(process, probe, run_for)
@@ -114,7 +128,7 @@ class ProgramHost:
             if why:
                 probe.close()
                 return why
-        return ""
+        return self._await_webhooks(run_for)
 
     def admission(
         self, request: Request, actor: str, new: dict[str, Any], old: Object | None
@@ -130,6 +144,11 @@ class ProgramHost:
         """The same for those that only refuse."""
         if self._webhooks is not None:
             self._webhooks.validate(request, actor, new, old)
+
+    def failed_call(self, since_us: Micros) -> str:
+        """The last call to another machine that failed after that time, in words."""
+        told = (it.outgoing.failed_since(since_us) for it in self._processes.values())
+        return next(filter(None, told), "")
 
     def close(self) -> None:
         """End the processes, and remove their files."""
@@ -156,6 +175,26 @@ class ProgramHost:
             run_for(LOOK_EVERY_US)
         return ""
 
+    def _await_webhooks(self, run_for: Callable[[Micros], None]) -> str:
+        """Let time pass until the API server reaches the webhooks, which a program may begin to
+        serve long after it has called itself ready: no user would go on before."""
+        served = {
+            process: webhooks.port
+            for name, process in self._processes.items()
+            if process.running and (webhooks := self._launches[name].webhooks) is not None
+        }
+        until_us = self._cluster.loop.now_us + READY_WITHIN_US
+        while served and not any(process.listens_on(port) for process, port in served.items()):
+            if self._cluster.loop.now_us > until_us:
+                process, port = next(iter(served.items()))
+                return (
+                    f"{process.name} is ready, and does not serve its webhooks on port {port} "
+                    f"after {READY_WITHIN_US // SECOND} s; correct process.webhooks, or leave it "
+                    f"out if they are switched off; {process.last_words}"
+                )
+            run_for(LOOK_EVERY_US)
+        return ""
+
     def _wake_all(self) -> None:
         for process in self._processes.values():
             process.wake()
@@ -169,7 +208,10 @@ class ProgramHost:
         free in its own. Either is left out if this user may not give it."""
         if why_no_hostname_can_be_given():
             hostname = ""
-        if self._implementation.fixed_port is not None and not why_none_can_be_made():
+        if (
+            any(each.fixed_port is not None for each in self._versions.all)
+            and not why_none_can_be_made()
+        ):
             return NetworkNamespace(hostname)
         return NamedMachine(hostname) if hostname else MachineNetwork()
 
@@ -177,7 +219,10 @@ class ProgramHost:
         health_port, webhook_port = self._ports[name]
         folder = Path(self._folder.name)
         label = label_of(name)
-        launch = self._launches[name] = self._implementation.launch(
+        before, version = self._versions.present, self._versions.of_start(name)
+        if version is not before:
+            self._webhooks = None
+        launch = self._launches[name] = version.launch(
             Place(
                 label=label,
                 folder=folder,
@@ -191,11 +236,30 @@ class ProgramHost:
             )
         )
         self._apply(launch.objects)
-        if launch.webhooks is not None:
-            self._certificates.mount(launch.webhooks)
-            if self._webhooks is None:
-                self._webhooks = self._admission_webhooks(launch.webhooks)
+        mounts = {SERVICE_ACCOUNT: self._service_account()}
+        webhooks = launch.webhooks
+        if (
+            webhooks is not None
+            and has_own(webhooks.folder)
+            and folder not in webhooks.folder.parents
+        ):
+            mounts[webhooks.folder] = folder / f"{label}-certificates"
+            webhooks = replace(webhooks, folder=mounts[webhooks.folder])
+        launch = replace(launch, mounts=mounts)
+        if webhooks is None:
+            return launch
+        self._certificates.mount(webhooks)
+        if self._webhooks is None:
+            self._webhooks = self._admission_webhooks(webhooks)
         return launch
+
+    def _service_account(self) -> Path:
+        """The directory that a pod of the run's namespace has of its service account. It lacks the
+        token: each process has its own kubeconfig."""
+        folder = Path(self._folder.name) / "service-account"
+        folder.mkdir(exist_ok=True)
+        (folder / "namespace").write_text(self._namespaces[0])
+        return folder
 
     def _apply(self, objects: Iterable[Object]) -> None:
         """Create what a program finds when it starts, or bring that up to date.
@@ -217,7 +281,7 @@ class ProgramHost:
                 handle(Update(creation.kind, each), "harness")
 
     def _admission_webhooks(self, served: OwnWebhooks) -> AdmissionWebhooks:
-        fixed_port = self._implementation.fixed_port
+        fixed_port = self._versions.present.fixed_port
         exchanges = {
             name: https_exchange(
                 partial(process.network.connect, fixed_port or self._ports[name][1]),
@@ -245,7 +309,7 @@ class ProgramHost:
                     ) from None
             raise refused
 
-        api, own = self._cluster.api, {name_of(crd) for crd in self._implementation.crds()}
+        api, own = self._cluster.api, {name_of(crd) for crd in self._versions.present.crds()}
 
         def convert(definition: Object, review: bytes) -> bytes:
             return exchange(definition["spec"]["conversion"]["webhook"], review)

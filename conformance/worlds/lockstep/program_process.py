@@ -10,12 +10,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import BinaryIO, Final, TypeVar
 
 from chaos.ground import WatchRule
 from conformance.under_test import Launch
 from conformance.worlds.control_plane.network import Network
-from conformance.worlds.lockstep.http_connection import HttpConnection
+from conformance.worlds.lockstep.health_probe import listens
+from conformance.worlds.lockstep.http_connection import CONNECT, TUNNELLED, HttpConnection
+from conformance.worlds.lockstep.outgoing import Outgoing
+from conformance.worlds.lockstep.own_files import OwnFiles, why_no_files_of_its_own
 from conformance.worlds.lockstep.pacing import BusyError, Pacing
 from conformance.worlds.lockstep.server_address import listen
 from conformance.worlds.lockstep.serving import Served, Serving
@@ -62,6 +65,7 @@ class ProgramProcess:
         loop: Loop,
         api: ApiServer,
         connection: Connection,
+        outgoing: Outgoing,
         log: Path,
         on_end: Callable[[str, Exception], None],
         stream: str,
@@ -76,6 +80,7 @@ class ProgramProcess:
         self.paused = False
         self.network = network
         """The one that it lives in, for connections to it."""
+        self._files = None if why_no_files_of_its_own() else OwnFiles(network)
         self._launch = launch
         self._random = loop.rng(f"{stream}/crypto")
         self._pacing = pacing
@@ -109,11 +114,13 @@ class ProgramProcess:
         self._token = f"/{token}"
         self._listener.setblocking(False)
         self._host, self.port = self._listener.getsockname()
+        self.outgoing = outgoing
         self.serving = Serving(
             name,
             stream,
             Served(api, loop, self.port),
             connection,
+            self.outgoing,
             self._reach,
             lambda: not self.fast_wakes_left,
         )
@@ -124,6 +131,10 @@ class ProgramProcess:
         """Its way to the API server."""
         return f"http://{self._host}:{self.port}{self._token}"
 
+    def listens_on(self, port: int) -> bool:
+        """True if it accepts connections there. It is not asked, and so takes no notice."""
+        return self._process is not None and self.network.make(partial(listens, port))
+
     # Life: what `fixtures.simulated.processes` asks of a process, and records.
 
     def start(self) -> None:
@@ -133,21 +144,11 @@ class ProgramProcess:
         launch = self._launch()
         # Each incarnation has numbers of its own: replicas are told apart by names made of them.
         self.pacer = Pacer(self._pacing.page, self._random.getrandbits(63))
-        environment = {**os.environ, **_GARBAGE, **launch.environment, **self.pacer.environment}
         with self._log.open("ab") as log:
             self._log_begins = log.tell()
-            self._process = self.network.make(
-                lambda: subprocess.Popen(
-                    [*parent_bound.prefix(os.getpid()), *launch.command],
-                    env=environment,
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=subprocess.STDOUT,
-                    start_new_session=True,
-                    pass_fds=self.pacer.inherited,
-                )
-            )
+            self._process = self.network.make(partial(self._started, launch, log))
         self.pacer.began()
+        self.outgoing.began()
         self._started_us = self._loop.now_us
         self.running = True
         self._pacing.join(self)
@@ -323,6 +324,25 @@ class ProgramProcess:
 
     # Inside.
 
+    def _started(self, launch: Launch, log: BinaryIO) -> subprocess.Popen[bytes]:
+        environment = {**os.environ, **_GARBAGE}
+        if self._files is not None:
+            shown = (Path(launch.command[0]), self._log.parent, *launch.reads)
+            self._files.renew(shown, launch.mounts)
+            environment.pop("TMPDIR", None)
+        server = {"ASSAY_TIME_SERVER": f"{self._host}:{self.port}"}
+        environment |= {**launch.environment, **self.pacer.environment, **server}
+        return subprocess.Popen(
+            [*parent_bound.prefix(os.getpid()), *launch.command],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            pass_fds=self.pacer.inherited,
+            cwd=launch.folder,
+        )
+
     def _next_wake_us(self) -> Micros | None:
         """When to wake it next: one that only polls is slowed, but not for what it has set for long
         ahead."""
@@ -427,6 +447,9 @@ class ProgramProcess:
         connection.close()
 
     def _on_call(self, connection: HttpConnection, call: Call) -> None:
+        if call.method in (CONNECT, TUNNELLED) or connection.leads_to:
+            self._calls.append((connection, call))
+            return
         if not call.path.startswith(self._token):
             error = ApiError(401, "Unauthorized", "Unauthorized")
             connection.respond(error.code, error.to_status())

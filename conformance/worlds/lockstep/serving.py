@@ -11,11 +11,13 @@ from typing import Any, Final
 from chaos.connection_rules import ConnectionRules
 from chaos.ground import Break, Freeze, NoAnswer, Refuse, Slow, WatchRule
 from chaos.happening import Happening, Place
-from conformance.worlds.lockstep.http_connection import HttpConnection
+from conformance.worlds.lockstep.http_connection import CONNECT, TUNNELLED, HttpConnection
 from conformance.worlds.lockstep.http_watch import HttpWatch
+from conformance.worlds.lockstep.outgoing import CONNECTED, Outgoing
 from conformance.worlds.simulated.connection import Connection
-from conformance.worlds.simulated.operator_process import LEAST_LATENCY_US, MOST_LATENCY_US
+from fixtures.go_time.lockstep_patches import DNS_SERVER
 from fixtures.simulated.api_server import ApiServer
+from fixtures.simulated.latencies import READ_US, WRITE_US, drawn
 from fixtures.simulated.loop import Loop, Timer
 from fixtures.simulated.serve import events
 from fixtures.simulated.serve.answering import (
@@ -30,11 +32,13 @@ from fixtures.simulated.serve.answering import (
 from fixtures.simulated.serve.clock import ServedClock
 from fixtures.simulated.serve.requests import Call, in_json, request_of, watch_request
 from fixtures.simulated.serve.routing import PlainTextError, Route, route
+from fixtures.simulated.serve.traffic import Traffic
 from vocabulary.clock import Micros
 from vocabulary.errors import ApiError
 from vocabulary.requests import WRITES, List, Request
 
 _REBUILT: Final = ApiError(503, "ServiceUnavailable", "the watch cache is rebuilt")
+_READS: Final = ("GET", CONNECT, TUNNELLED)
 FROM_CACHE: Final = "0"
 """The resourceVersion of a list that may come out of the watch cache: informers ask like that."""
 
@@ -51,6 +55,7 @@ class Served:
         self.loop = loop
         self.lock = threading.RLock()
         self.clock = ServedClock(loop, self.lock, "advanced")
+        self.traffic = Traffic()
         self.port = port
 
 
@@ -90,6 +95,7 @@ class Serving:
         stream: str,
         served: Served,
         connection: Connection,
+        outgoing: Outgoing,
         reach: Callable[[Callable[[], None]], None],
         only_polls: Callable[[], bool],
     ) -> None:
@@ -98,6 +104,7 @@ class Serving:
         self.name = name
         self.stream = stream
         self.connection = connection
+        self._outgoing = outgoing
         self.reach = reach
         self.only_polls = only_polls
         self.api = served.api
@@ -178,13 +185,14 @@ class Serving:
         if self.is_aside:
             self._send(exchange)
         else:
-            self.carry(self.loop.now_us + self._delay_us(call), self._send, exchange)
+            way = READ_US if call.method in _READS else WRITE_US
+            self.carry(self.loop.now_us + self._delay_us(call, way), self._send, exchange)
 
     def _is_waited_for(self, exchange: Exchange) -> bool:
         return exchange.incarnation == self._incarnation
 
-    def _delay_us(self, call: Call) -> Micros:
-        """How long a request, or its response, is on its way.
+    def _delay_us(self, call: Call, way: Sequence[Micros]) -> Micros:
+        """How long a request, or its response, is on its way, drawn from these quantiles.
 
         The draws of one path are independent of those of others: which of two requests at the same
         moment leaves the program first makes no difference.
@@ -192,11 +200,24 @@ class Serving:
         if self.is_aside:
             return 0
         draw = self.loop.rng(f"latency/{self.stream}/{call.method} {call.path}").random
-        return LEAST_LATENCY_US + int(draw() * (MOST_LATENCY_US - LEAST_LATENCY_US))
+        return drawn(way, draw)
 
     def _send(self, exchange: Exchange) -> None:
         """The request reaches the server, unless something lies between."""
         if not self._is_waited_for(exchange):
+            return
+        if exchange.call.method == CONNECT:
+            code = self._outgoing.connect(exchange.call.path, self.loop.now_us)
+            if code == CONNECTED and exchange.call.path != DNS_SERVER:
+                exchange.connection.lead_to(exchange.call.path)
+            self._reply(exchange, Answer(code, ""))
+            return
+        if address := exchange.connection.leads_to:
+            status, body = self._outgoing.answer(address, exchange.call, self.loop.now_us)
+            self._reply(exchange, Answer(status, body))
+            return
+        if exchange.call.method == TUNNELLED:
+            self._tell(exchange, self._outgoing.resolve(exchange.call.body, self.loop.now_us))
             return
         if exchange.call.path in OPEN_PATHS:
             self._reply(exchange, Answer(200, "ok"))
@@ -226,7 +247,7 @@ class Serving:
             if not self._is_waited_for(exchange):
                 return
         effect = self.rules.meets(self.name, request)
-        delay_us = self._delay_us(exchange.call)
+        delay_us = self._delay_us(exchange.call, READ_US)
         match effect:
             case Refuse():
                 seconds = effect.retry_after_seconds
@@ -296,6 +317,16 @@ class Serving:
             )
             if outcome is not None:
                 self.connection.tell(outcome._replace(place=Place.AFTER_REPLY))
+
+        self.reach(arrive)
+
+    def _tell(self, exchange: Exchange, data: bytes) -> None:
+        """The answer to what is no request of HTTP."""
+
+        def arrive() -> None:
+            if self._is_waited_for(exchange):
+                self._in_flight -= 1
+                exchange.connection.send(data)
 
         self.reach(arrive)
 

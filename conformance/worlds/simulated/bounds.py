@@ -66,6 +66,10 @@ class Bounds:
         """The simulation has come to more events than `max_steps`."""
         self._limit(f"{steps} events")
 
+    def called(self, call: str) -> None:
+        """An operator waits for another machine, which no run has."""
+        self._reach(f"calls of {call}, {LIMIT}: pods and Services do not answer")
+
     def crashed(self) -> None:
         """An exception has escaped from the controller's code."""
         self._crashes += 1

@@ -26,6 +26,8 @@ class Connection:
         self.on_observed: Callable[[], None] = lambda: None
         """Called after the injector was notified: its next due time may have changed."""
         self._outcome: Happening | None = None
+        self.carried = 0
+        """How many requests of operators were carried out."""
 
     def carry(self, actor: str, request: Request) -> Any:
         """The server's answer; a refusal is returned, not raised, since it travels back too.
@@ -45,6 +47,7 @@ class Connection:
     def begin(self) -> None:
         """A request is about to be carried out: its outcome is what is committed next."""
         self._outcome = None
+        self.carried += 1
 
     def take_outcome(self) -> Happening | None:
         """The outcome of the last write; None without a plan."""

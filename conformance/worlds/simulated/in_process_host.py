@@ -9,6 +9,7 @@ from typing import Any
 from conformance.implementation import Implementation
 from conformance.worlds.simulated.connection import Connection
 from conformance.worlds.simulated.operator_process import OperatorProcess
+from conformance.worlds.simulated.versions import Versions
 from fixtures.simulated.access.authorization import Authorizer
 from fixtures.simulated.cluster import SimulatedCluster
 from fixtures.simulated.custom_resources.conversion import of_definitions
@@ -27,7 +28,7 @@ class InProcessHost:
 
     def __init__(
         self,
-        implementation: Implementation,
+        versions: Versions[Implementation],
         config: Callable[[], Mapping[str, Any]],
         *,
         cluster: SimulatedCluster,
@@ -38,7 +39,7 @@ class InProcessHost:
     ) -> None:
         """`config` returns the configuration of a process that starts now; that of the webhooks is
         the first one."""
-        self._implementation = implementation
+        self._versions = versions
         self._config = config
         self._cluster = cluster
         self._connection = connection
@@ -47,8 +48,15 @@ class InProcessHost:
         self._on_crash = on_crash
         user_of = partial(_user, cluster.api.access)  # a bound method would make a cycle
         labels = partial(_namespace_labels, cluster.store)
-        hooks = implementation.admission(config(), on_crash, user_of, labels)
-        mutate, self.validating_admission = hooks
+        hooks = {
+            each.as_option: each.admission(config(), on_crash, user_of, labels)
+            for each in versions.all
+        }
+
+        def validate(request: Request, actor: str, new: Object | None, old: Object | None) -> None:
+            hooks[versions.present.as_option].validate(request, actor, new, old)
+
+        self.validating_admission = validate
 
         def answered(
             request: Request, actor: str, new: dict[str, Any], old: Object | None
@@ -56,11 +64,15 @@ class InProcessHost:
             refused = connection.rules.refusal(request) if actor == "user" else None
             if refused is not None:
                 raise ApiError(refused.code, refused.reason, refused.message)
-            return mutate(request, actor, new, old)
+            return hooks[versions.present.as_option].mutate(request, actor, new, old)
 
         self.admission = answered
-        own = {name_of(crd) for crd in implementation.crds()}
-        cluster.api.conversion = of_definitions(own, implementation.convert, cluster.api.conversion)
+        own = {name_of(crd) for each in versions.all for crd in each.crds()}
+
+        def convert(definition: Object, body: bytes) -> bytes:
+            return versions.present.convert(definition, body)
+
+        cluster.api.conversion = of_definitions(own, convert, cluster.api.conversion)
 
     def add(self, name: str, stream: str) -> OperatorProcess:
         """The process of that name; `stream` names its random streams."""
@@ -75,7 +87,7 @@ class InProcessHost:
         )
 
     def _build(self, name: str, now_us: Micros) -> Operator:
-        build = self._implementation.operator_builder(
+        build = self._versions.of_start(name).operator_builder(
             self._config(), namespace=self._namespace, identity=name, elect=self._elects
         )
         return build(now_us)

@@ -14,6 +14,7 @@ from typing import Any, Final
 from chaos.ground import Break, Freeze, NoAnswer, Refuse, Slow, WatchRule
 from chaos.happening import Happening, Place
 from conformance.worlds.simulated.connection import Connection
+from fixtures.simulated.latencies import EVENT_US, READ_US, WRITE_US, drawn
 from fixtures.simulated.loop import Loop, Timer
 from fixtures.simulated.store import Change, Store
 from reference_controller.runtime.operator import Operator, Pending
@@ -23,10 +24,6 @@ from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION, Kind
 from vocabulary.requests import WRITES, List, ObjectList
 
 START_UP_US: Final = 50 * MILLISECOND
-LEAST_LAG_US: Final = 1 * MILLISECOND
-MOST_LAG_US: Final = 20 * MILLISECOND
-LEAST_LATENCY_US: Final = 500
-MOST_LATENCY_US: Final = 2 * MILLISECOND
 RELIST_RETRY_US: Final = 1 * SECOND
 FAST_WAKES: Final = 500
 """An operator that has woken so often in a row, with nothing written by anybody, is only polling.
@@ -182,9 +179,11 @@ class OperatorProcess:
         now_us = self._loop.now_us
         while (pending := operator.poll(now_us)) is not None:
             self._in_flight += 1
-            self._loop.call_later(self._delay_us(), self._send, self._incarnation, pending)
+            way = WRITE_US if isinstance(pending.request, WRITES) else READ_US
+            delay_us = drawn(way, self._latency)
+            self._loop.call_later(delay_us, self._send, self._incarnation, pending)
         while operator.unwatched:
-            self._watch(operator.unwatched.popleft(), self._delay_us())
+            self._watch(operator.unwatched.popleft(), drawn(READ_US, self._latency))
         while operator.crashes:
             self._on_crash(self.name, operator.crashes.popleft())
         wake_at_us = operator.wake_at_us()
@@ -217,9 +216,6 @@ class OperatorProcess:
 
     # Requests.
 
-    def _delay_us(self) -> Micros:
-        return _between(self._latency, LEAST_LATENCY_US, MOST_LATENCY_US)
-
     def _send(self, incarnation: int, pending: Pending) -> None:
         """The request reaches the server, unless something lies between."""
         if incarnation != self._incarnation:
@@ -234,7 +230,7 @@ class OperatorProcess:
         effect = self._connection.rules.meets(self.name, request)
         reply: Any
         outcome: Happening | None = None
-        delay_us = self._delay_us()
+        delay_us = drawn(READ_US, self._latency)
         match effect:
             case Refuse():
                 reply = ApiError(effect.code, effect.reason, effect.message)
@@ -266,11 +262,6 @@ class OperatorProcess:
                 self._connection.tell(outcome._replace(place=Place.AFTER_REPLY))
 
         self.receive(incarnation, act)
-
-
-def _between(draw: Callable[[], float], least_us: Micros, most_us: Micros) -> Micros:
-    """A span between two bounds; `randint` takes three times as long."""
-    return least_us + int(draw() * (most_us - least_us))
 
 
 class _Informer:
@@ -365,7 +356,7 @@ class _Informer:
     def _on_change(self, change: Change) -> None:
         if self._lag is None:
             self._lag = self._loop.rng(f"lag/{self._process.stream}/{self._kind}").random
-        lag_us = _between(self._lag, LEAST_LAG_US, MOST_LAG_US)
+        lag_us = drawn(EVENT_US, self._lag)
         lag_us += self._connection.rules.watch_delay_us(self._process.name, self._kind.group_kind)
         due_us = max(self._last_us, self._loop.now_us + lag_us)
         self._last_us = due_us

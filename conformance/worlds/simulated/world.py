@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,20 +20,21 @@ from conformance.editions import of_run, written
 from conformance.implementation import SERVICE_ACCOUNT, SIMULATED_USERS, Implementation
 from conformance.manifests import is_granted, load_manifests
 from conformance.names_of_run import with_prefix
-from conformance.pod_templates import map_pods
+from conformance.pod_templates import map_pods, pods_of
 from conformance.report.run_result import GIVEN_UP
 from conformance.scenario_type import Scenario
-from conformance.suite import Durations
+from conformance.suite import Durations, KindUse
 from conformance.suite import load as suites
-from conformance.under_test import UnderTest
+from conformance.under_test import UnderTest, upgraded
 from conformance.world import World
 from conformance.worlds.simulated.bounds import Bounds
 from conformance.worlds.simulated.connection import Connection
 from conformance.worlds.simulated.in_process_host import InProcessHost
 from conformance.worlds.simulated.operator_process import OperatorProcess
 from conformance.worlds.simulated.processes import GroundProcesses
+from conformance.worlds.simulated.versions import Versions, first_of
 from fixtures.behaviour import expand, with_time_to_stop
-from fixtures.simulated.access.rules import Rules
+from fixtures.simulated.access.rules import Attributes, Rules
 from fixtures.simulated.access.users import AUTHENTICATED, MASTERS, User, uid_of_actor
 from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
 from fixtures.simulated.controllers import OF_CUSTOM_KINDS
@@ -41,7 +43,9 @@ from fixtures.simulated.custom_resources.definitions import defined_kind
 from fixtures.simulated.loop import Timer
 from vocabulary import canonical
 from vocabulary.clock import HOUR, MINUTE, Micros
+from vocabulary.errors import ApiError
 from vocabulary.history import (
+    AT_REST,
     OPERATOR,
     Entry,
     Header,
@@ -60,7 +64,7 @@ from vocabulary.kinds import (
     known_kinds,
 )
 from vocabulary.objects import Object, get_path, name_of
-from vocabulary.requests import Create, as_served
+from vocabulary.requests import Create, Get, Update, as_served
 
 if TYPE_CHECKING:
     from conformance.worlds.lockstep.pacing import Pacing
@@ -74,6 +78,9 @@ REPLICAS: Final = 2
 """Of each operator; the second one is started by some scenarios and faults only."""
 KUBERNETES_VERSION: Final = "v1.36"
 """The version on which the simulation is modeled, and with which it is compared."""
+READS: Final = ("get", "list", "watch")
+PODS_OF_UNKNOWN: Final = 5
+"""The pods that an object of a kind that no suite knows counts as, for the bounds of its run."""
 QUIET_US: Final = 20 * MINUTE
 """No operator timer and no write of a kind under test for so long: twice a usual resync period."""
 
@@ -114,11 +121,16 @@ class SimulatedWorld(World):
         self._next_configs = dict(self.configs)
         """Of operators that start from now on."""
         self._rights = {
-            role: Rules(rule for each in known.rbac() for rule in each.get("rules") or ())
+            role: Rules(
+                rule
+                for version in {id(each): each for each in (first_of(known), known)}.values()
+                for each in version.rbac()
+                for rule in each.get("rules") or ()
+            )
             for role, known in implementations.items()
         }
-        """The rules of the operators' roles and cluster roles."""
-        crds = [crd for each in implementations.values() for crd in each.crds()]
+        """The rules of the operators' roles and cluster roles; those of two versions together."""
+        crds = [crd for each in implementations.values() for crd in first_of(each).crds()]
         own = frozenset(map(_kind_defined_by, crds)) & OF_CUSTOM_KINDS.keys()
         self.cluster = SimulatedCluster(
             seed,
@@ -130,6 +142,11 @@ class SimulatedWorld(World):
                     if not isinstance(known, Implementation)
                 ),
                 controlled_elsewhere=own,
+                # Nobody who writes pods for an unknown operator knows Assay's annotations.
+                reads_commands=bool(scenario.manifests),
+                behaviours=tuple(
+                    declared for each in implementations.values() for declared in each.behaviours
+                ),
             ),
             namespaces=self.namespaces.values(),
             nodes=[NodeSpec(name, gpus=scenario.gpus) for name in self.nodes],
@@ -145,6 +162,8 @@ class SimulatedWorld(World):
         self._connection = Connection(self.cluster.api, self._rules)
         self._crashes: dict[str, None] = {}
         """The bugs that the controller's code ran into, in order."""
+        self._forbidden: set[str] = set()
+        """The sorts of reads that operators lack the right to."""
         self.operators: dict[str, OperatorProcess | ProgramProcess] = {}
         self._programs: list[ProgramHost] = []
         self._plan = plan or Plan(scenario.id, seed=seed)
@@ -156,12 +175,18 @@ class SimulatedWorld(World):
             self.cluster.api.admission.validating.append(hosts[role].validating_admission)
         self._set_rights()
         kinds = [use for role in self.roles for use in suites()[role].kinds]
+        if scenario.manifests:  # of an operator whose suite knows no kinds
+            found = {*map(defined_kind, crds), *map(kind_of, scenario.manifests)}
+            kinds += [
+                KindUse(kind, is_at_rest=bool, pods=lambda obj: max(pods_of(obj), PODS_OF_UNKNOWN))
+                for kind in sorted(found, key=str)
+            ]
         self._bounds = Bounds(self.roles, kinds)
         self._processes = GroundProcesses(self.cluster.processes)
         self._injector = Injector(self, self.recorder.fault, plan)
         self._injected: dict[bytes, list[Injected]] = {}
         self._quiet_since_us = self.loop.now_us
-        self._own_kinds = {str(use.kind) for role in self.roles for use in suites()[role].kinds}
+        self._own_kinds = {str(use.kind) for use in kinds}
         """The kinds under test."""
         self._leases = {
             each.lease: role
@@ -217,6 +242,10 @@ class SimulatedWorld(World):
     def patience_us(self) -> Micros:
         return max(it.patience_us for it in self._durations.values())
 
+    @property
+    def requests(self) -> int:  # type: ignore[override]  # counted here
+        return self._connection.carried
+
     def reviews(self, kind: Kind, obj: Object) -> bool:
         return any(
             each.reviews(kind, obj)
@@ -247,6 +276,12 @@ class SimulatedWorld(World):
             return done()
 
         return self._run_until(is_done, within_us)
+
+    def rest(self) -> bool:
+        is_at_rest = self._run_until(self.is_stable, self.patience_us) and not self._repeated_call
+        if is_at_rest:
+            self.mark("step", AT_REST)
+        return is_at_rest
 
     def _run_until(self, done: Callable[[], bool], within_us: Micros) -> bool:
         """Let time pass until `done()`, at most so long, and no longer than any run needs."""
@@ -308,7 +343,10 @@ class SimulatedWorld(World):
         self._connection.injector = None
         self._quiet_since_us = self.loop.now_us  # what was broken until now has not been quiet
         self.mark("faults-stopped")
-        if self._run_until(self.is_stable, bound_us):
+        is_stable = self._run_until(self.is_stable, bound_us)
+        if is_stable and self._repeated_call:
+            self._bounds.called(self._repeated_call)
+        if is_stable and not self.given_up:
             self.mark("stable")
         else:
             self.mark("not-stable", self.given_up)
@@ -349,8 +387,30 @@ class SimulatedWorld(World):
         return self.loop.now_us - self._quiet_since_us > QUIET_US
 
     @property
+    def _repeated_call(self) -> str:
+        """A call that an operator goes on making, since it fails, in words."""
+        if self.cluster.is_quiet(self.loop.now_us + HOUR):
+            return ""
+        since_us = self.loop.now_us - QUIET_US
+        failed = (host.failed_call(since_us) for host in self._programs)
+        return next(filter(None, failed), "")
+
+    @property
     def leader(self) -> str:
         return self._leaders.get(self.scenario.role, "")
+
+    @property
+    def requested(self) -> Counter[str]:
+        total: Counter[str] = Counter()
+        for name, counted in self.cluster.api.access.counted.items():
+            # The informers of a reference list through the API, and watch the store itself.
+            lists_only = isinstance(self.implementations[role_of(name)], Implementation)
+            for (group, resource, verb), times in counted.items():
+                of = f"{resource}{f' of {group}' if group else ''}"
+                total[f"{verb} {of}"] += times
+                if verb == "list" and lists_only:
+                    total[f"watch {of}"] += times
+        return total
 
     @property
     def pods(self) -> int:
@@ -381,7 +441,7 @@ class SimulatedWorld(World):
             operators={
                 role: OperatorUnderTest(
                     suite=role,
-                    implementation=each.name,
+                    implementation=upgraded(each.upgraded_from, each.name),
                     parameters=dict(self.configs[role]),
                     facts=each.facts,
                 )
@@ -420,6 +480,9 @@ class SimulatedWorld(World):
         )
         for name in self.operators:
             access.rbac.grant(name, self._rights[role_of(name)])
+        if self.scenario.manifests:
+            access.on_forbidden = self._note_forbidden
+            access.counted = {name: Counter() for name in self.operators}
         served = (strategy.kind for strategy in self.cluster.api.strategies.values())
         access.restrict_to((*known_kinds(), *served))
 
@@ -429,7 +492,7 @@ class SimulatedWorld(World):
         elects = self.scenario.operators > 1
         if isinstance(implementation, Implementation):
             return InProcessHost(
-                implementation,
+                Versions(implementation, self._install),
                 lambda: self._next_configs[role],
                 cluster=self.cluster,
                 connection=self._connection,
@@ -444,7 +507,7 @@ class SimulatedWorld(World):
         if self._pacing is None:
             self._pacing = Pacing(self.loop)
         host = ProgramHost(
-            implementation,
+            Versions(implementation, self._install),
             lambda: self._next_configs[role],
             cluster=self.cluster,
             pacing=self._pacing,
@@ -456,6 +519,22 @@ class SimulatedWorld(World):
         )
         self._programs.append(host)
         return host
+
+    def _install(self, version: Implementation | UnderTest) -> None:
+        """Apply the definitions of the version that replaces the one that is installed."""
+        self.mark("step", f"{version.name} is installed")
+        for crd in version.crds():
+            try:
+                found = self.call(Get(CUSTOM_RESOURCE_DEFINITION, "", name_of(crd)), "harness")
+            except ApiError as error:
+                if not error.is_not_found:
+                    raise
+                self.call(Create(CUSTOM_RESOURCE_DEFINITION, crd, "", name_of(crd)), "harness")
+                self.cluster.api.access.restrict_to([defined_kind(crd)])
+            else:
+                metadata = {**found["metadata"], **crd["metadata"]}
+                changed = {**found, **crd, "metadata": metadata}
+                self.call(Update(CUSTOM_RESOURCE_DEFINITION, changed), "harness")
 
     def _replicas(self, role: str) -> Iterator[OperatorProcess | ProgramProcess]:
         """The processes of an operator."""
@@ -482,6 +561,13 @@ class SimulatedWorld(World):
             self.mark("step", text)
         self._crashes[text] = None
         self._bounds.crashed()
+
+    def _note_forbidden(self, name: str, asked: Attributes) -> None:
+        """Once for each sort of read; writes are recorded as they are."""
+        text = f"{role_of(name)} may not {asked.verb} {asked.resource}"
+        if name in self.operators and asked.verb in READS and text not in self._forbidden:
+            self._forbidden.add(text)
+            self.mark("step", text)
 
     def _note_lease(self, write: WriteEntry) -> None:
         holder = get_path(write.object or {}, "spec.holderIdentity", "")

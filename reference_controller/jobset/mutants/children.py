@@ -91,6 +91,11 @@ def manages_all(self: Rules, job_set: Object) -> bool:
     return True
 
 
+@MUTANTS.mutant(Rules.works_on, "It builds up what is being deleted.", "JS-113")
+def builds_up_the_deleted(self: Rules, job_set: Object) -> bool:
+    return True
+
+
 @MUTANTS.mutant(Rules.delete, "It deletes whatever has the name of a Job that restarts.", "JS-112")
 def deletes_any_namesake(self: Rules, job: Job, job_set: Object) -> Delete:
     return structs.replace(Rules.delete(self, job, job_set), uid=None)

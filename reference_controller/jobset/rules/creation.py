@@ -10,16 +10,20 @@ from reference_controller.jobset.names import CONTROLLER_NAME, JOB_SET
 from reference_controller.jobset.observation import Job
 from vocabulary.errors import ApiError
 from vocabulary.kinds import JOB
-from vocabulary.objects import Object, controller_of, namespace_of, uid_of
+from vocabulary.objects import Object, controller_of, is_terminating, namespace_of, uid_of
 from vocabulary.requests import Delete, PropagationPolicy
 
 
 class CreationRules:
-    """JS-021, 047, 076, 091, 094, 102, 103, 104, 106, 108, 112."""
+    """JS-021, 047, 076, 091, 094, 102, 103, 104, 106, 108, 112, 113."""
 
     def is_news(self, status: Object, standing: Object) -> bool:
         """True if a status is written where another one stands."""
         return status != standing
+
+    def works_on(self, job_set: Object) -> bool:
+        """False once the JobSet is being deleted: what goes with it would come back."""
+        return not is_terminating(job_set)
 
     def manages(self, job_set: Object) -> bool:
         """True unless the JobSet names another controller."""

@@ -9,7 +9,7 @@ from reference_controller.kueue.flavors import Mode
 from reference_controller.kueue.mutants.registry import MUTANTS
 from reference_controller.kueue.rules import Rules
 from reference_controller.kueue.workload import Usage, Workload
-from vocabulary.objects import get_path, with_path
+from vocabulary.objects import Object, get_path, with_path
 
 
 @MUTANTS.mutant(Rules.fits, "It gives a unit more than there is.", "KQ-047")
@@ -46,6 +46,11 @@ def limits_do_not_bind(self: Rules, limit: int | None) -> int | None:
 
 @MUTANTS.mutant(Rules.is_needed, "It gives what its queues have no quota of.", "KQ-047")
 def uncovered_resources_are_free(self: Rules, asked: int) -> bool:
+    return False
+
+
+@MUTANTS.mutant(Rules.is_sidecar, "It takes sidecars for containers that end.", "QL-001")
+def sidecars_end(self: Rules, container: Object) -> bool:
     return False
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,34 @@ from vocabulary.objects import Object, annotations_of
 @MUTANTS.mutant(Rules.is_in_back_off, "It admits again before requeueAt.", "KQ-014")
 def back_off_is_not_awaited(self: Rules, workload: Workload, now_us: Micros) -> bool:
     return False
+
+
+class Remembering(Rules):
+    """The rules of one process, which knows no time before its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._clock: Callable[[], Micros] = lambda: 0
+        self._began_us: Micros | None = None
+
+    def use_clock(self, clock: Callable[[], Micros]) -> None:
+        self._clock = clock
+
+    def _counted(self, since_us: Micros) -> Micros:
+        """A time, or the first one that this process has seen if that is later."""
+        if self._began_us is None:
+            self._began_us = self._clock()
+        return max(since_us, self._began_us)
+
+
+@MUTANTS.mutant(
+    Remembering.ready_by_us, "A restart starts the timeout anew.", "KQ-009", of=Remembering
+)
+def timeout_begins_with_its_process(
+    self: Remembering, workload: Workload, wait: WaitForPodsReady
+) -> Micros | None:
+    ends_us = Rules.ready_by_us(self, workload, wait)
+    return None if ends_us is None else self._counted(ends_us - wait.timeout_us) + wait.timeout_us
 
 
 @MUTANTS.mutant(Rules.blocks_queue, "A head in its back-off blocks a StrictFIFO queue.", "KQ-013")

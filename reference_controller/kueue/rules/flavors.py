@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reference_controller.kueue.flavors import Mode
+from vocabulary.objects import Object
 
 
 class FlavorRules:
@@ -23,6 +24,10 @@ class FlavorRules:
     def limit(self, limit: int | None) -> int | None:
         """The limit of what a queue borrows or lends; None: there is none."""
         return limit
+
+    def is_sidecar(self, container: Object) -> bool:
+        """True if an init container runs on beside the others."""
+        return container.get("restartPolicy") == "Always"
 
     def is_needed(self, asked: int) -> bool:
         """True if a resource that is asked for has to be covered by the queue."""

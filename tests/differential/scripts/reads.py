@@ -103,6 +103,24 @@ def pages(c: Dialogue) -> None:
     )
 
 
+@script("An expired token is refused with one for the rest as it is now.", ["4.16"], exclusive=True)
+def expired_tokens(c: Dialogue) -> None:
+    for name in "abcd":
+        c.create(config_map(name), show=NAMES)
+    first = c.list(CONFIG_MAP, limit=2)
+    token = first.body["metadata"]["continue"]
+    c.create(config_map("bb"), show=NAMES)
+    c.delete(CONFIG_MAP, "c", show=NAMES)
+    c.forget()
+    path = f"{CONFIG_MAP.path(c.namespace)}?{urlencode({'limit': '1', 'continue': token})}"
+    c.until_true("the token has expired", lambda: c.consult("GET", path).code == 410)
+    fresh = c.list(CONFIG_MAP, limit=1, continue_=token).body["metadata"]["continue"]
+    second = c.list(CONFIG_MAP, limit=1, continue_=fresh)
+    c.create(config_map("e"), show=NAMES)
+    c.list(CONFIG_MAP, limit=1, continue_=second.body["metadata"]["continue"])
+    c.list(CONFIG_MAP, limit=5, continue_=fresh)
+
+
 def _token(**fields: Any) -> str:
     text = json.dumps(fields, separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")

@@ -14,6 +14,7 @@ from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION, Kind
 
 TEXT = {"type": "string", "maxLength": 9}
 INTEGER = {"type": "integer"}
+WRONG = {"messageExpression": "1", "optionalOldSelf": False}
 INTEGERS = {"type": "array", "maxItems": 9, "items": INTEGER}
 
 
@@ -254,9 +255,53 @@ def costs_of_rules(c: Dialogue) -> None:
 
 @script("A rule may name a field, and use all of Kubernetes' functions.", ["4.16"])
 def parts_of_rules(c: Dialogue) -> None:
-    pointed = objects({"rule": "self.size > 1", "fieldPath": ".size"}, size=INTEGER)
-    tried(c, part=pointed)
-    tried(c, address=ruled(TEXT, "isIP(self) && ip(self).family() == 4"))
-    tried(c, version=ruled(TEXT, "semver(self).major() == 1"))
-    tried(c, sizes=ruled(INTEGERS, "self.indexOf(3) == 0"))
-    tried(c, date=ruled(TEXT, "!format.dns1123Label().validate(self).hasValue()"))
+    pointed = {"rule": "self.size > 1", "fieldPath": ".size", "reason": "FieldValueForbidden"}
+    with served(
+        c,
+        "Sprocket",
+        part=objects(pointed, size=INTEGER),
+        address=ruled(TEXT, "isIP(self) && ip(self).family() == 4"),
+        parsed=ruled(TEXT, "ip(self).isLoopback()"),
+        network=ruled(TEXT, "cidr(self).containsIP('10.0.0.1')"),
+        version=ruled(TEXT, "semver(self).isLessThan(semver('1.0.0'))"),
+        sizes=ruled(INTEGERS, "self.indexOf(3) == 0"),
+        label=ruled(
+            TEXT,
+            {
+                "rule": "!format.dns1123Label().validate(self).hasValue()",
+                "messageExpression": "format.dns1123Label().validate(self).value()[0]",
+            },
+        ),
+        named=ruled(TEXT, "!format.named('uuid').value().validate(self).hasValue()"),
+        mapped=ruled(INTEGERS, "self.transformMap(i, v, v > 1, i + v).all(k, v, k < v)"),
+    ) as kind:
+        for spec in (
+            {"part": {"size": 1}},
+            {"address": "::1"},
+            {"address": "127.0.0.1"},
+            {"parsed": "127.0.0"},
+            {"parsed": "1::2::3"},
+            {"network": "10.0.0.0"},
+            {"network": "10.1.0.0/8"},
+            {"version": "v1"},
+            {"version": "1.0.0"},
+            {"version": "1.0.0-a"},
+            {"sizes": [1, 3]},
+            {"sizes": [3]},
+            {"label": "a.b"},
+            {"label": "a"},
+            {"named": "a"},
+            {"mapped": [0, 2]},
+        ):
+            create(c, kind, dry_run=True, **spec)
+    for rule in (
+        {"rule": "true", "fieldPath": "size"},
+        {"rule": "true", "fieldPath": ".none"},
+        {"rule": "ip(self.name) == self.name"},
+        {"rule": "format.uuid().validate(self.name) == self.size"},
+        {"rule": "oldSelf.hasValue() && self.size == self.name", "optionalOldSelf": True},
+    ):
+        tried(c, range=objects(rule, size=INTEGER, name=TEXT))
+    nested = {"x-kubernetes-validations": [{"rule": "true"}]}
+    tried(c, part={**objects("true", size=INTEGER), "allOf": [nested]})
+    tried(c, sizes={**INTEGERS, "items": ruled(INTEGER, {"rule": "self >= oldSelf", **WRONG})})

@@ -282,6 +282,91 @@ def mutating_and_validating(c: Dialogue) -> None:
                 c.note("dry run", review["dryRun"])
 
 
+ZEROS: Mapping[str, Mapping[str, Any]] = {
+    "deployments": {
+        "/spec/replicas": 0,
+        "/spec/minReadySeconds": 0,
+        "/spec/paused": False,
+        "/spec/revisionHistoryLimit": 0,
+        "/spec/strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0}},
+        "/spec/template/spec/restartPolicy": "",
+        "/spec/template/spec/nodeName": "",
+        "/spec/template/spec/hostNetwork": False,
+        "/spec/template/spec/terminationGracePeriodSeconds": 0,
+        "/spec/template/spec/tolerations": [],
+        "/spec/template/spec/nodeSelector": {},
+        "/spec/template/spec/containers/0/command": [],
+        "/spec/template/spec/containers/0/imagePullPolicy": "",
+        "/spec/template/spec/containers/0/stdin": False,
+        "/spec/template/spec/containers/0/env": [{"name": "a", "value": ""}],
+        "/spec/template/spec/containers/0/ports": [{"containerPort": 1, "hostPort": 0}],
+    },
+    "services": {
+        "/spec/sessionAffinity": "",
+        "/spec/ports": [{"name": "", "port": 1, "targetPort": 0, "nodePort": 0, "protocol": ""}],
+        "/spec/publishNotReadyAddresses": False,
+    },
+    "configmaps": {"/data": {}, "/immutable": False},
+}
+
+
+@script("Zeros that a webhook's patch sets are kept where no value is another.", ["7.6"])
+def zeros_of_webhooks(c: Dialogue) -> None:
+    def mutate(request: Mapping[str, Any]) -> dict[str, Any]:
+        zeros = ZEROS[request["resource"]["resource"]]
+        patch = [{"op": "add", "path": path, "value": value} for path, value in zeros.items()]
+        return {"allowed": True, "patchType": "JSONPatch", "patch": _encoded(patch)}
+
+    labels = {"app": "a"}
+    container = {"name": "c", "image": "i"}
+    deployment = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "a"},
+        "spec": {
+            "replicas": 2,
+            "minReadySeconds": 3,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
+        },
+    }
+    service = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "a"},
+        "spec": {"clusterIP": "None", "selector": labels, "ports": [{"port": 2}]},
+    }
+    rules = [_rule("CREATE", resources=list(ZEROS), apiGroups=["*"])]
+    with c.webhooks(MUTATING, [_webhook(c, *rules)], mutate):
+        c.create(deployment, dry_run=True, show=["spec"])
+        c.create(service, dry_run=True, show=["spec"])
+        c.create(config_map("a", {"k": "v"}), dry_run=True, show=["data", "immutable"])
+
+
+@script("What a patch leaves out is defaulted before the next webhook sees it.", ["7.6"])
+def defaults_between_webhooks(c: Dialogue) -> None:
+    removed = [{"op": "remove", "path": "/spec/restartPolicy"}]
+
+    def mutate(request: Mapping[str, Any]) -> dict[str, Any]:
+        if "restartPolicy" in seen:
+            return {"allowed": True}
+        seen["restartPolicy"] = True
+        return {"allowed": True, "patchType": "JSONPatch", "patch": _encoded(removed)}
+
+    seen: dict[str, bool] = {}
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "a"},
+        "spec": {"containers": [{"name": "c", "image": "i"}], "restartPolicy": "Never"},
+    }
+    webhook = _webhook(c, _rule("CREATE", resources=["pods"]))
+    twice = [webhook, {**webhook, "name": f"second.{webhook['name']}"}]
+    with c.webhooks(MUTATING, twice, mutate) as reviews:
+        c.create(pod, dry_run=True, show=["spec.restartPolicy"])
+    c.note("restart policies", [review["object"]["spec"]["restartPolicy"] for review in reviews])
+
+
 @script("The deletion of a collection is reviewed object by object.", ["7.6"])
 def reviews_of_collections(c: Dialogue) -> None:
     for name in ("a", "b"):

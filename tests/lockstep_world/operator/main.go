@@ -5,7 +5,8 @@
 // asked for "ask-end", and admits ConfigMaps by a webhook that labels them, which takes a second
 // for one named "slow", a minute for "stuck", and for "informed" until it has seen "ask-first"; asked about one named "pair", it creates two Secrets at once first. On SIGTERM it creates "goodbye" a second later, and ends; after it was
 // asked for "ask-stay", it goes on. Asked for "ask-block", it has a goroutine in a system call for
-// good, and for "ask-work", a process that works for seconds.
+// good, and for "ask-work", a process that works for seconds. "ask-file" it answers if a file of a
+// constant name in /tmp is its own. Asked for "ask-call-X", it calls the Service X once a minute until that answers.
 package main
 
 import (
@@ -111,8 +112,12 @@ func serve() {
 		})
 	})
 	folder := os.Getenv("CERTIFICATES")
-	go http.ListenAndServeTLS(
-		"127.0.0.1:"+os.Getenv("WEBHOOK_PORT"), folder+"/tls.crt", folder+"/tls.key", nil)
+	go func() {
+		late, _ := time.ParseDuration(os.Getenv("WEBHOOKS_AFTER"))
+		time.Sleep(late)
+		http.ListenAndServeTLS(
+			"127.0.0.1:"+os.Getenv("WEBHOOK_PORT"), folder+"/tls.crt", folder+"/tls.key", nil)
+	}()
 	http.ListenAndServe("127.0.0.1:"+os.Getenv("HEALTH_PORT"), nil)
 }
 
@@ -157,6 +162,20 @@ func consider(name string) {
 		var ends [2]int
 		syscall.Pipe(ends[:])
 		go syscall.Read(ends[0], make([]byte, 1))
+	case "file":
+		file, err := os.OpenFile("/tmp/operator", os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		file.Close()
+	case "namespace":
+		own, err := os.ReadFile("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		asked = string(own)
 	case "work":
 		go exec.Command("sleep", "3").Run()
 	case "end":
@@ -164,9 +183,24 @@ func consider(name string) {
 		os.Exit(7)
 	}
 	go func() {
+		if service, found := strings.CutPrefix(asked, "call-"); found {
+			for !call("http://" + service + ":8265/api/jobs/") {
+				time.Sleep(time.Minute)
+			}
+		}
 		for time.Sleep(wait); create("ConfigMap", "answer-"+asked) != nil; time.Sleep(time.Second) {
 		}
 	}()
+}
+
+func call(url string) bool {
+	reply, err := http.Get(url)
+	if err != nil {
+		fmt.Println(err)
+		return false
+	}
+	reply.Body.Close()
+	return true
 }
 
 func get(url string, into any) error {

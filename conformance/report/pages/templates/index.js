@@ -1,10 +1,19 @@
 "use strict";
-/* Filters of the table of claims; the choice stands in the address, so that it can be shared. */
+/* Filters of the table of claims; the choice stands in the address, so that it can be shared.
+   A claim has few of its rows in the page, and the names of all its scenarios. */
 (() => {
   const form = document.getElementById("filters");
   const shown = document.getElementById("shown");
   const claims = Array.from(document.querySelectorAll("details.claim"));
+  const scenarios = JSON.parse(document.getElementById("scenarios").textContent);
+  const scenariosOf = (claim) =>
+    claim.dataset.scenarios.split(" ").filter(Boolean).flatMap((range) => {
+      const [first, last] = range.split("-").map(Number);
+      return scenarios.slice(first, (last ?? first) + 1);
+    });
   const words = new Map(claims.map((claim) => [claim, claim.textContent.toLowerCase()]));
+  const named = new Map(claims.map((claim) => [claim, scenariosOf(claim).join(" ").toLowerCase()]));
+  const has = (claim, term) => words.get(claim).includes(term) || named.get(claim).includes(term);
   const names = ["text", "outcome", "level", "profile"];
 
   const apply = () => {
@@ -15,7 +24,7 @@
       const fits = ["outcome", "level", "profile"].every(
         (name) => !wanted[name] || claim.dataset[name] === wanted[name],
       );
-      const visible = fits && terms.every((term) => words.get(claim).includes(term));
+      const visible = fits && terms.every((term) => has(claim, term));
       claim.hidden = !visible;
       count += visible ? 1 : 0;
     }
@@ -42,6 +51,19 @@
     }
   };
 
+  const listScenarios = (claim) => {
+    const more = claim.querySelector(".more");
+    if (!claim.open || more === null || more.dataset.listed) return;
+    more.dataset.listed = "1";
+    const list = document.createElement("ul");
+    list.className = "scenarios";
+    for (const name of scenariosOf(claim)) {
+      list.appendChild(document.createElement("li")).textContent = name;
+    }
+    more.after(list);
+  };
+
+  for (const claim of claims) claim.addEventListener("toggle", () => listScenarios(claim));
   form.addEventListener("input", () => { apply(); remember(); });
   form.addEventListener("submit", (event) => event.preventDefault());
   window.addEventListener("hashchange", () => { fromAddress(); apply(); });

@@ -181,7 +181,7 @@ def component_is_deleted_before_the_last_is_created(world: World) -> None:
     refuse_pods(world)
     aw = AppWrapper.submit(world, "pods.yaml", admissionGracePeriodDuration="1h")
     world.until(Condition("its Service exists", lambda: bool(aw.owned(SERVICE))))
-    world.wait(SECOND)
+    world.wait(5 * SECOND)  # An operator that is killed meanwhile knows of it by then.
     world.inject(DeleteObject("Service", "a-service"))
     world.until(aw.is_in("Failed"))
     world.until(aw.shows("QuotaReserved", "False"))

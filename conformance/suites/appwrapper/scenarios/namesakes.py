@@ -10,6 +10,7 @@ from chaos.fault import Fault
 from chaos.faults import (
     ApiErrors,
     BreakWatch,
+    DelayWatch,
     DeleteObject,
     HoldObject,
     Kill,
@@ -26,11 +27,12 @@ from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD, USERS_CONFIG
 from conformance.suites.appwrapper.scenarios.workloads import appwrapper, bare_pod, job, pod_spec
 from conformance.world import World
-from vocabulary.clock import SECOND
+from vocabulary.clock import MILLISECOND, SECOND
 from vocabulary.kinds import CONFIG_MAP, Kind
 from vocabulary.objects import Object, labels_of, uid_of
 
 LONGEST_LABEL = 63
+_LATE = 20 * MILLISECOND
 
 
 @scenario(
@@ -130,7 +132,16 @@ def pod_of_a_namesake_is_restored(world: World) -> None:
 @scenario(
     arms=["INV-4", "AW-013"],
     alone=True,
-    cases={"collected": (), "not-collected": (Pause("garbage-collector"),)},
+    cases={
+        "collected": (),
+        "not-collected": (Pause("garbage-collector"),),
+        "pods-seen-late": (Pause("garbage-collector"), DelayWatch(kind="Pod", by=_LATE)),
+        "writes-seen-late": (DelayWatch(kind="AppWrapper", by=5 * _LATE),),
+        "writes-seen-late-and-not-collected": (
+            Pause("garbage-collector"),
+            DelayWatch(kind="AppWrapper", by=_LATE),
+        ),
+    },
 )
 def pods_of_a_namesake_stand(world: World, faults: tuple[Fault, ...]) -> None:
     """An AppWrapper whose namesake was deleted unguarded has nothing to do with that one's pods."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from chaos.choice import ObjectChoice, PodChoice
 from chaos.fault import Fault
-from chaos.faults import DeletePod, EvictPod, HoldObject, KillPod, Taint
+from chaos.faults import DelayWatch, DeletePod, EvictPod, HoldObject, KillPod, Taint
 from conformance.scenario_type import scenario
 from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD, ITS_NODE
@@ -18,7 +18,7 @@ from conformance.suites.appwrapper.scenarios.workloads import (
     stateful_set,
 )
 from conformance.world import World
-from vocabulary.clock import SECOND
+from vocabulary.clock import MILLISECOND, SECOND
 from vocabulary.durations import parse_duration
 from vocabulary.kinds import DEPLOYMENT
 
@@ -77,13 +77,15 @@ def every_pod_is_replaced_in_turn(world: World) -> None:
 @scenario(
     arms=["AW-046", "INV-9"],
     cases={
-        "deleted": DeletePod(FIRST_POD),
-        "evicted": EvictPod(FIRST_POD),
-        "driven-out": Taint(ITS_NODE, "example.com/maintenance", "now", "NoExecute"),
+        "deleted": (DeletePod(FIRST_POD),),
+        "evicted": (EvictPod(FIRST_POD),),
+        # The pod that comes in its place is seen after the status of the StatefulSet.
+        "evicted-and-seen-late": (DelayWatch(kind="Pod", by=8 * MILLISECOND), EvictPod(FIRST_POD)),
+        "driven-out": (Taint(ITS_NODE, "example.com/maintenance", "now", "NoExecute"),),
     },
     kills="deleted-pods-have-completed",
 )
-def only_pod_exits_with_0_when_it_goes(world: World, strike: Fault) -> None:
+def only_pod_exits_with_0_when_it_goes(world: World, faults: tuple[Fault, ...]) -> None:
     """A StatefulSet whose pod ends well because it has to go has not succeeded, and runs on.
 
     A finalizer keeps the pod visible, as its kubelet does where its volumes take long to unmount.
@@ -98,7 +100,8 @@ def only_pod_exits_with_0_when_it_goes(world: World, strike: Fault) -> None:
     world.wait(world.durations.warmup_grace_us)
     hold = HoldObject("Pod", ObjectChoice(of="AppWrapper/a"))
     world.inject(hold)
-    world.inject(strike)
+    for fault in faults:
+        world.inject(fault)
     world.wait(10 * SECOND)
     world.revert(hold)
     world.until(aw.has_pods(1, "Running"))

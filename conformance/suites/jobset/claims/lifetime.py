@@ -1,4 +1,4 @@
-"""JS-101: how long a JobSet is kept that has ended."""
+"""JS-101, 113: how long a JobSet is kept that has ended, and what is not made for a deleted one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from conformance.history.tracks import Instant
 from conformance.norm import WRITERS, Obligations, eventually, met, not_before, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import when
-from conformance.suites.jobset.decisions import TIME_TO_LIVE
+from conformance.suites.jobset.decisions import DELETED_JOB_SETS, TIME_TO_LIVE
 from conformance.suites.jobset.judging import claim
 from conformance.suites.jobset.sources import field
 from conformance.suites.jobset.view import JobSetRun
@@ -63,6 +63,39 @@ def ended_jobset_lives_on(run: JobSetRun) -> Obligations:
             unless=run.hindrance(end),
             origin=f"its time to live of {ttl}s and 30s",
         )
+
+
+@claim(
+    "JS-113",
+    field("JobSetSpec.replicatedJobs", 1),
+    level=Level.DERIVED,
+    decision=DELETED_JOB_SETS,
+    armed_by="object of a JobSet that goes while that is being deleted",
+    needs=(WRITERS,),
+)
+def deleted_jobsets_get_nothing_new(run: JobSetRun) -> Obligations:
+    """The controller MUST NOT create anything for a JobSet that is being deleted."""
+    deleted = next((each for each in run.snapshots if each.is_terminating), None)
+    if deleted is None:
+        return
+    owned = run.history.owned.get(run.track.uid, ())
+    gone = [track.removed for track in owned if track.removed and track.removed.n > deleted.n]
+    late = [
+        created
+        for created in (track.created for track in owned)
+        if created.n > deleted.n
+        and run.operator.is_by(created.actor)
+        and run.operator.seen_us(created.actor, created.t) > deleted.t
+    ]
+    for created in late:
+        yield violated(
+            created,
+            f"{when(created)}: {created.kind} {created.name} was created for {run}, which has been "
+            f"deleted since {when(deleted)}.",
+            deleted,
+        )
+    if gone and not late:
+        yield met(gone[0])
 
 
 def _deletion(run: JobSetRun) -> Write | None:

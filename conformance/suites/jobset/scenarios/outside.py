@@ -164,6 +164,19 @@ def another_controller_manages_one(world: World) -> None:
     world.until(its.is_ready())
 
 
+@scenario(arms=["JS-113"], kills="builds-up-the-deleted", cases={"foreground": False, "held": True})
+def jobset_is_deleted_slowly(world: World, is_held: bool) -> None:
+    """A JobSet that stays for a while after its deletion gets no Job for one that goes."""
+    its = _running(world, behaviour="run forever, stop 5s")
+    if is_held:
+        world.inject(HoldObject(kind=OF_JOB_SETS, name=its.name))
+    its.delete("Background" if is_held else "Foreground")
+    if is_held:
+        world.wait(5 * SECOND)
+        its.delete_job("w-1")
+    world.wait(30 * SECOND)
+
+
 @scenario(arms=["JS-091"])
 def service_is_deleted(world: World) -> None:
     """The deletion of the headless Service restarts nothing."""

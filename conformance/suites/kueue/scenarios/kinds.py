@@ -25,6 +25,7 @@ from conformance.suites.kueue.handle import (
     job_set,
     queue,
 )
+from conformance.suites.kueue.scenarios.queues import LONG, SECOND_NAMESPACE
 from conformance.suites.kueue.scenarios.requeuing import NEVER_READY, requeues
 from conformance.world import World
 from vocabulary.clock import SECOND
@@ -306,13 +307,23 @@ def pods_of_a_stateful_set_are_deleted(world: World) -> None:
     world.wait(60 * SECOND)
 
 
-@scenario(arms=["KQ-062", "KQ-064"], kills="every-gate-is-opened", config=requeues())
+@scenario(
+    arms=["KQ-062", "KQ-064"],
+    kills="every-gate-is-opened",
+    namespaces=(SECOND_NAMESPACE,),
+    config=requeues(),
+)
 def group_has_more_pods(world: World) -> None:
-    """Of the pods of a group as many run as it says that it has."""
-    queue(world, quota={"cpu": "3"})
+    """Of the pods of a group as many run as it says that it has, and it keeps its quota while a
+    group of its name in another namespace is deleted."""
+    queue(world, quota={"cpu": "3"}, namespaces=(world.namespace, SECOND_NAMESPACE))
     its = QueuedPodGroup.of(world, "a", "run 1m", pods=3, total=2)
-    world.until(its.is_ready())
+    other = QueuedPodGroup.of(world, "a", LONG, pods=1, total=1, namespace=SECOND_NAMESPACE)
+    world.until(its.is_ready() & other.is_ready())
+    other.delete()
+    waits = QueuedJob.of(world, "waits", "run 1m", cpu=2)
     world.until(its.is_finished())
+    world.until(waits.is_finished())
 
 
 @scenario(arms=["KQ-064"], kills="no-pod-is-gated", config=requeues())

@@ -105,6 +105,18 @@ def namespace_is_not_selected(world: World) -> None:
     world.until(waits.is_finished())
 
 
+@scenario(arms=["KQ-105"], kills="changed-queues-are-missed")
+def local_queue_comes_late(world: World) -> None:
+    """A Job that was there before its LocalQueue is admitted once that is there."""
+    cluster_queue = queue(world)
+    its = QueuedJob.of(world, "its", RUNS, queue="late")
+    world.until(its.waits())
+    world.wait(10 * SECOND)
+    late = with_path({"metadata": {"name": "late"}}, "spec.clusterQueue", cluster_queue)
+    world.create({**late, "apiVersion": LOCAL_QUEUE.api_version, "kind": LOCAL_QUEUE.kind})
+    world.until(its.is_finished())
+
+
 @scenario(
     arms=["KQ-049"],
     kills="webhooks-review-all",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from chaos.faults import Restart
 from conformance.breaking import operator_away
 from conformance.scenario_type import scenario
 from conformance.suites.kueue.handle import QueuedJob, queue
@@ -61,6 +62,18 @@ def operator_is_down_until_after_the_back_off(world: World) -> None:
         world.wait(MINUTE)
     world.wait(30 * SECOND)  # its webhook may have to convert what is read
     world.until(its.is_admitted())
+    its.delete()
+
+
+@scenario(arms=["KQ-009"], kills="timeout-begins-with-its-process", config=requeues())
+def operator_restarts_within_the_timeout(world: World) -> None:
+    """A Job whose pods are not ready is evicted at the timeout, though its operator restarts."""
+    queue(world)
+    its = QueuedJob.of(world, "a", NEVER_READY)
+    world.until(its.is_admitted())
+    world.wait(world.durations.timeout_us // 2)
+    world.inject(Restart())
+    world.until(its.was_requeued(1))
     its.delete()
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from chaos.choice import PodChoice
-from chaos.faults import KillPod, Pause
+from chaos.faults import DelayWatch, KillPod, Pause
 from conformance.breaking import operator_away
 from conformance.pod_templates import with_behaviour
 from conformance.scenario_type import scenario
@@ -43,6 +43,7 @@ def all_pod_sets_count(world: World) -> None:
 
 
 _ADDS: Final[Mapping[str, Object]] = {
+    "requests-of-limits": {},
     "limit-range": {
         "apiVersion": "v1",
         "kind": "LimitRange",
@@ -67,15 +68,39 @@ _ADDS: Final[Mapping[str, Object]] = {
 )
 def pods_ask_for_more(world: World, adds: Object) -> None:
     """Quota is for what the API server adds to the requests of a pod, too."""
-    world.create(adds)
+    more: dict[str, Any] = {}
+    if not adds:
+        more["limits"] = {"cpu": "1"}
+    else:
+        world.create(adds)
+        if adds["kind"] == "RuntimeClass":
+            more["runtimeClassName"] = "boxed"
     queue(world, quota={"cpu": "1", "memory": "1Gi"})
-    boxed = {"runtimeClassName": "boxed"} if adds["kind"] == "RuntimeClass" else {}
     jobs = [
-        QueuedJob.of(world, name, "run 20s", requests={"memory": "1Mi"}, **boxed)
+        QueuedJob.of(world, name, "run 20s", requests={"memory": "1Mi"}, **more)
         for name in ("a", "b")
     ]
     for its in jobs:
         world.until(its.is_finished())
+
+
+@scenario(arms=["QL-001"], kills="sidecars-end")
+def init_containers(world: World) -> None:
+    """Quota is for the init container that asks for most, with the sidecars before it."""
+    queue(world, quota={"cpu": "4"})
+    container = {"name": "beside", "image": "registry.k8s.io/pause:3.10"}
+    sidecar = {
+        **container,
+        "restartPolicy": "Always",
+        "resources": {"requests": {"cpu": "1"}},
+    }
+    prepares = {**container, "name": "prepares", "resources": {"requests": {"cpu": "2"}}}
+    first = QueuedJob.of(world, "first", "run 1m", initContainers=[sidecar, prepares])
+    world.until(first.is_admitted())
+    waits = QueuedJob.of(world, "waits", "run 1m", cpu=2)
+    fits = QueuedJob.of(world, "fits", "run 1m")
+    world.until(fits.is_ready())
+    world.until(waits.is_finished())
 
 
 @scenario(arms=["QL-001"], kills="running-jobs-run")
@@ -112,14 +137,20 @@ def running_job_is_resized(world: World) -> None:
     world.until(its.is_finished())
 
 
-@scenario(arms=["QL-003"], kills="deletion-releases-at-once")
-def running_job_of_a_zone_is_resized(world: World) -> None:
+@scenario(
+    arms=["QL-003"],
+    kills="deletion-releases-at-once",
+    cases={"seen-at-once": False, "workload-is-seen-late": True},
+)
+def running_job_of_a_zone_is_resized(world: World, late: bool) -> None:
     """A Job that is resized while it runs on the nodes of its flavor may run on others
     afterwards."""
     zones(world)
     queue(world, quota={"cpu": "2"}, flavors=("f-a", "f-b"))
     its = QueuedJob.of(world, "a", BEHAVES, pods=2)
     world.until(its.is_ready())
+    if late:
+        world.inject(DelayWatch(kind="Workload", by=SECOND, actor="kueue"))
     its.patch({"spec": {"parallelism": 1}})
     world.until(its.is_finished())
 

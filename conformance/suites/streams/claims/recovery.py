@@ -120,12 +120,21 @@ def owners_outlive_their_dependents(run: JobRun) -> Obligations:
         and track.exists_at(removed.n)
         and not _was_loosened(track, run.deletes[0].n)
     ]
-    if late:
+    if late and _collector_was_paused(run, removed):
+        yield undecided(removed, "the garbage collector was paused, and may not have seen them")
+    elif late:
         yield violated(
             removed, f"{when(removed)}: {run} is gone, and there is {states_of(late, removed.n)}."
         )
     else:
         yield met(removed)
+
+
+def _collector_was_paused(run: JobRun, removed: Write) -> bool:
+    return any(
+        each.process == "garbage-collector" and each.change == "paused" and each.n < removed.n
+        for each in run.history.processes
+    )
 
 
 def _was_hurried(run: JobRun, removed: Write) -> bool:

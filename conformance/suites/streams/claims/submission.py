@@ -8,6 +8,7 @@ from conformance.norm import Obligations, in_the_end, met, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import listed, when
 from conformance.suites.streams.api import (
+    CONTENT_ID,
     COUNTED,
     OF_PE,
     PROCESSING_ELEMENT,
@@ -20,8 +21,8 @@ from conformance.suites.streams.kind import JobState
 from conformance.suites.streams.sources import text
 from conformance.suites.streams.view import JobRun, StreamsHistory, ending, kept_by_others
 from vocabulary.history import Write
-from vocabulary.kinds import POD
-from vocabulary.objects import controller_of, get_path, labels_of, owner_references
+from vocabulary.kinds import CONFIG_MAP, POD
+from vocabulary.objects import annotations_of, controller_of, get_path, labels_of, owner_references
 
 _SUBMITTED = "Job became Submitted"
 
@@ -58,7 +59,7 @@ def submissions_are_completed(run: JobRun) -> Obligations:
         "its submission",
         since=run.track.created,
         happened=run.submitted,
-        unless=run.users_deletion or run.forbidden or _left_without(run),
+        unless=run.users_deletion or run.forbidden or _left_without(run) or _made_stale(run),
     )
 
 
@@ -74,6 +75,20 @@ def _left_without(run: JobRun) -> Write | None:
             its_own = over is None or deleted.n < over.n
             if its_own and not get_path(element.at(deleted.n), "spec.restartDeletedPod", False):
                 return deleted
+    return None
+
+
+def _made_stale(run: JobRun) -> Write | None:
+    """Another client's change of what a ConfigMap has for a pod, if it lasted: the pod waits."""
+    for config_map in run.of(CONFIG_MAP):
+        changes = [
+            write
+            for before, write in pairwise(config_map.versions)
+            if annotations_of(write.object or {}).get(CONTENT_ID)
+            != annotations_of(before.object or {}).get(CONTENT_ID)
+        ]
+        if changes and not run.operator.is_by(changes[-1].actor):
+            return changes[-1]
     return None
 
 

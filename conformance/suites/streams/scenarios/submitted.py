@@ -94,7 +94,7 @@ def pod_is_not_to_be_restarted(world: World) -> None:
 
 @scenario(
     arms=["ST-045"],
-    kills="caches-are-trusted",
+    kills="config-maps-stay-away",
     cases={
         "service": SERVICE,
         "config-map": CONFIG_MAP,

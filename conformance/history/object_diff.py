@@ -36,7 +36,7 @@ def _walk(path: str, old: Any, new: Any) -> Iterator[Difference]:
     old, new = _emptied(old, new), _emptied(new, old)
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in (*old, *(key for key in new if key not in old)):
-            yield from _walk(_join(path, key), old.get(key, ABSENT), new.get(key, ABSENT))
+            yield from _walk(joined(path, key), old.get(key, ABSENT), new.get(key, ABSENT))
         return
     if isinstance(old, list | tuple) and isinstance(new, list | tuple):
         before, after = _by_key(old), _by_key(new)
@@ -60,7 +60,8 @@ def _emptied(value: Any, other: Any) -> Any:
     return value
 
 
-def _join(path: str, key: str) -> str:
+def joined(path: str, key: str) -> str:
+    """The path of a key below another path: `spec.selector["example.com/a"]`."""
     shown = f'["{key}"]' if "." in key or "/" in key else key
     return f"{path}{'' if shown.startswith('[') or not path else '.'}{shown}"
 

@@ -1,0 +1,405 @@
+"""The disturbed runs that follow from an undisturbed one: each breaks one thing, at one moment.
+
+Around each write of the operator it is killed, the write is refused in several ways, an object is
+touched, or a list is stale after a restart. At rest objects of the tree are deleted and changed.
+Some disturbances last as long as the run. All are plans, so that each can be replayed by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from chaos.exploration import CrashPoint, crash_points
+from chaos.fault import Fault
+from chaos.faults import (
+    ApiErrors,
+    CreateObject,
+    DelayWatch,
+    DeleteObject,
+    EditObject,
+    Kill,
+    KillPod,
+    LoseReply,
+    Pause,
+    SlowApi,
+    StaleReads,
+    TimeOut,
+)
+from chaos.faults.api_error import Verb
+from chaos.happening import Place
+from chaos.plan import Step
+from chaos.trigger import At
+from conformance.explore.drawn_objects import drawn_objects, schemas_of
+from conformance.explore.first_look import rest_of
+from conformance.history import History, Track
+from conformance.history.normal_form import (
+    OF_PROCESSES,
+    OWN_PREFIX,
+    NormalForm,
+    is_compared,
+    is_custom,
+    of_neighbour,
+)
+from conformance.report.run_result import RunResult
+from fixtures.simulated.patches.merge_patch import apply_merge_patch
+from vocabulary.clock import MINUTE, SECOND, Micros, format_seconds
+from vocabulary.history import OPERATOR, Counterpart, Write, role_of
+from vocabulary.implementations import UPGRADED
+from vocabulary.kinds import POD
+from vocabulary.objects import Object, name_of
+
+BACK_US: Final = (1 * SECOND, 5 * MINUTE)
+"""A killed operator is back before, or after, all of the cluster's reactions."""
+REFUSED_FOR_US: Final = 20 * SECOND
+REFUSED_BESIDE_US: Final = 10 * MINUTE
+"""Time enough for a neighbour to come to its end."""
+STALE_FOR_US: Final = 5 * SECOND
+LATE_US: Final = (1 * SECOND, 8 * SECOND)
+PAUSED_US: Final = 45 * SECOND
+"""A Lease of client-go's defaults has run out, and another replica leads."""
+AFTER_REST_US: Final = 1 * SECOND
+WRITES: Final[tuple[Verb, ...]] = ("create", "update", "patch", "delete", "deletecollection")
+CODES: Final = (409, 429, 500, 503)
+MOST_FIELDS: Final = 12
+"""Fields of one object that a user changes, each in a run of its own."""
+TOUCHED: Final = {"metadata": {"annotations": {f"{OWN_PREFIX}touched": "1"}}}
+
+
+class Disturbance(NamedTuple):
+    """One disturbed run."""
+
+    sort: str
+    """One of `conformance.explore.SORTS`."""
+    text: str
+    """The variant of the run, in English."""
+    steps: tuple[Step, ...]
+    seed: int | None = None
+    """Another seed, for a run without faults."""
+    manifests: tuple[Object, ...] = ()
+    """Another workload; none: that of the undisturbed run."""
+    scenario: str = ""
+    """Another course of the workload; empty: that of the undisturbed run."""
+    implementation: str = ""
+    """Another implementation; empty: the one that is explored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terrain:
+    """An undisturbed run, and the moment from which on it is disturbed."""
+
+    run: RunResult
+    history: History
+    since_n: int = 0
+    """Writes before this position are left alone."""
+    process: str = OPERATOR
+    """The replica whose writes are disturbed."""
+
+    def points(self, place: Place) -> Iterator[CrashPoint]:
+        """The operator's writes at a place, but for those by which it speaks of itself."""
+        for point in crash_points(self.run.entries, self.process):
+            write = self.write(point)
+            if point.place is place and write.n >= self.since_n and write.kind not in OF_PROCESSES:
+                yield point
+
+    def write(self, point: CrashPoint) -> Write:
+        """The write in the recorded run."""
+        writes = (w for w in self.history.operators[OPERATOR].writes if w.actor == self.process)
+        return next(islice(writes, point.k - 1, None))
+
+
+_KILLED: Final = {
+    Place.AFTER_COMMIT: "before the reply to",
+    Place.AFTER_REPLY: "after the reply to",
+}
+
+
+def around_writes(terrain: Terrain) -> Iterator[Disturbance]:
+    """Kills and refusals at each write of the operator."""
+    for place, text in _KILLED.items():
+        for point in terrain.points(place):
+            for back_us in BACK_US:
+                kill = Step(Kill(restart_after=back_us), point.trigger())
+                yield Disturbance(
+                    "kills", f"killed {text} {_of(point)}, back after {_span(back_us)}", (kill,)
+                )
+    for point in terrain.points(Place.BEFORE_COMMIT):
+        for text, once, lasting in _refusals(point.write.partition(" ")[0]):
+            yield Disturbance("refusals", f"{_of(point)}: {text}", (Step(once, point.trigger()),))
+            yield Disturbance(
+                "refusals",
+                f"{_of(point)}: {text}, for {_span(REFUSED_FOR_US)}",
+                (Step(lasting, point.trigger(), lasts_us=REFUSED_FOR_US),),
+            )
+
+
+def _refusals(verb: str) -> Iterator[tuple[str, Fault, Fault]]:
+    """The ways to refuse a write: in words, once, and for all writes of a while."""
+    for code in CODES:
+        if code != 409 or verb in ("update", "patch"):
+            yield (
+                f"refused with {code}",
+                ApiErrors(verb=WRITES, code=code),
+                ApiErrors(verb=WRITES, code=code, times=0),
+            )
+    yield "times out", TimeOut(verb=WRITES), TimeOut(verb=WRITES, times=0, after=SECOND)
+    yield "reply lost", LoseReply(verb=WRITES), LoseReply(verb=WRITES, times=0)
+
+
+def touches(terrain: Terrain) -> Iterator[Disturbance]:
+    """Annotations that mean nothing, on a subject and on what was just written, at each write."""
+    for point in terrain.points(Place.AFTER_REPLY):
+        objects = [*_subjects(terrain), *_written(terrain, point)]
+        for track in dict.fromkeys(objects):
+            touch = EditObject(_spelled(track), track.name, TOUCHED)
+            yield Disturbance(
+                "touches", f"{track} touched after {_of(point)}", (Step(touch, point.trigger()),)
+            )
+
+
+def lost_updates(terrain: Terrain) -> Iterator[Disturbance]:
+    """Annotations of others on the object of a write, between the operator's read and the write."""
+    for point in terrain.points(Place.BEFORE_COMMIT):
+        for track in _written(terrain, point):
+            if track.created.n < terrain.write(point).n:
+                touch = EditObject(_spelled(track), track.name, TOUCHED)
+                text = f"{track} touched just before {_of(point)}"
+                yield Disturbance("touches", text, (Step(touch, point.trigger()),))
+
+
+def stale_lists(terrain: Terrain) -> Iterator[Disturbance]:
+    """After each write a restart whose list of that kind is from before the write."""
+    after = {point.k: point for point in terrain.points(Place.AFTER_REPLY)}
+    for point in terrain.points(Place.BEFORE_COMMIT):
+        if point.k not in after:
+            continue
+        for track in _written(terrain, point):
+            stale = Step(StaleReads(kind=_spelled(track)), point.trigger(), lasts_us=STALE_FOR_US)
+            kill = Step(Kill(restart_after=SECOND), after[point.k].trigger())
+            yield Disturbance(
+                "stale-lists",
+                f"restarted after {_of(point)}, with a list of {track.kind} from before it",
+                (stale, kill),
+            )
+
+
+def at_rest(terrain: Terrain) -> Iterator[Disturbance]:
+    """Deletions of each kind of the tree, and changes of fields that the operator wrote."""
+    rest_us = rest_of(terrain.run)
+    if rest_us is None:
+        return
+    when = At(rest_us + AFTER_REST_US)
+    seen: set[str] = set()
+    for track in _tree(terrain):
+        is_made = role_of(track.created.actor) == OPERATOR
+        if track.removed is not None or (track.kind in seen and not is_made):
+            continue
+        is_first = track.kind not in seen
+        seen.add(track.kind)
+        gone = DeleteObject(_spelled(track), track.name)
+        yield Disturbance("deletions", f"{track} deleted at rest", (Step(gone, when),))
+        if is_made and is_first:
+            for path, patch in _changes(track.last):
+                edit = EditObject(_spelled(track), track.name, patch)
+                yield Disturbance("edits", f"{track} {path} changed at rest", (Step(edit, when),))
+
+
+def _changes(obj: Object) -> list[tuple[str, Mapping[str, Any]]]:
+    """Merge patches that change one value each, below spec and data."""
+    found = [change for key in ("spec", "data") for change in _changed(obj.get(key), key)]
+    return found[:MOST_FIELDS]
+
+
+def _changed(value: Any, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    if isinstance(value, Mapping):
+        for key, below in value.items():
+            for deeper, patch in _changed(below, key):
+                yield f"{path}.{deeper}", {path: patch}
+    elif isinstance(value, bool):
+        yield path, {path: not value}
+    elif isinstance(value, int):
+        yield path, {path: value + 1}
+    elif isinstance(value, str):
+        yield path, {path: f"{value}-changed"}
+
+
+def elections(run: RunResult, history: History) -> Iterator[Disturbance]:
+    """The leader of two replicas is paused at each of its writes, and goes on after its Lease has
+    run out and the other one leads."""
+    leading = [entry.process for entry in history.processes if entry.change == "leading"]
+    if not leading:
+        return
+    terrain = Terrain(run, history, process=leading[0])
+    for point in terrain.points(Place.AFTER_COMMIT):
+        pause = Step(Pause(leading[0]), point.trigger(), lasts_us=PAUSED_US)
+        text = f"{leading[0]}, which leads, paused at {_of(point)} for {_span(PAUSED_US)}"
+        yield Disturbance("elections", text, (pause,))
+
+
+def upgrades(terrain: Terrain, replaced: str, by: str) -> Iterator[Disturbance]:
+    """One version of the operator, whose run this is, is replaced by another one at each of its
+    writes, and at rest; both are implementations by name."""
+    rest_us = rest_of(terrain.run)
+    moments = [
+        (f"{text} {_of(point)}", point.trigger())
+        for place, text in _KILLED.items()
+        for point in terrain.points(place)
+    ]
+    if rest_us is not None:
+        moments.append(("at rest", At(rest_us + AFTER_REST_US)))
+    for text, when in moments:
+        kill = Step(Kill(restart_after=SECOND), when)
+        yield Disturbance(
+            "upgrades",
+            f"{replaced} replaced by {by} {text}",
+            (kill,),
+            implementation=f"{OPERATOR}={replaced}{UPGRADED}{by}",
+        )
+
+
+def drawn(
+    run: RunResult, manifests: Sequence[Object], definitions: tuple[Object, ...]
+) -> Iterator[Disturbance]:
+    """Workloads of which one object has other values that the schema of its CRD allows."""
+    schemas = schemas_of(definitions)
+    for index, manifest in enumerate(manifests):
+        schema = schemas.get((str(manifest["apiVersion"]), str(manifest["kind"])))
+        for text, other in drawn_objects(manifest, schema or {}, f"{run.seed}/drawn/{index}"):
+            workload = (*manifests[:index], other, *manifests[index + 1 :])
+            named = f"{manifest['kind']} {name_of(manifest)}: {text}"
+            yield Disturbance("drawn", named, (), manifests=workload)
+
+
+def lasting(terrain: Terrain) -> Iterator[Disturbance]:
+    """Late watches of each kind, a slow API server, and objects of others in the way."""
+    begin = At(0)
+    kinds = dict.fromkeys(map(_spelled, (*_subjects(terrain), *_tree(terrain))))
+    for kind in kinds:
+        for late_us in LATE_US:
+            late = Step(DelayWatch(kind=kind, by=late_us), begin)
+            yield Disturbance("late-watches", f"{kind} events {_span(late_us)} late", (late,))
+    slow = Step(SlowApi(by=SECOND, times=0), begin)
+    yield Disturbance("slow", "every request takes a second longer", (slow,))
+
+
+def namesakes(terrain: Terrain) -> Iterator[Disturbance]:
+    """Other objects with the names of the tree, which a user made before the workload."""
+    form = NormalForm(terrain.history)
+    for track in _tree(terrain):
+        is_named = form.name_of(track).endswith(track.name) and not is_custom(track.kind)
+        if role_of(track.created.actor) == OPERATOR and is_named:
+            other = {key: value for key, value in track.first.items() if key != "status"}
+            other = _without(other, track.uid)
+            for _, patch in _changes(track.first)[:1]:
+                other = apply_merge_patch(other, patch)
+            # A Job without labels gets those of its pods, which the operator takes for its own.
+            other["metadata"] = {"name": track.name, "labels": {"example.com/made-by": "user"}}
+            text = f"{track} was there before, made by a user"
+            yield Disturbance("namesakes", text, (Step(CreateObject(other), At(0)),))
+
+
+def beside_neighbours(terrain: Terrain) -> Iterator[Disturbance]:
+    """Failures, changes and deletions that befall one of two workloads, at rest; and refusals of
+    all writes to its objects, where names tell these from the other's."""
+    rest_us = rest_of(terrain.run)
+    if rest_us is None:
+        return
+    when = At(rest_us + AFTER_REST_US)
+    subjects = [track for track in _subjects(terrain) if track.namespace]
+    tree = [track for track in _tree(terrain) if track.removed is None]
+    for track in subjects:
+        for path, patch in _changes(track.last):
+            edit = EditObject(_spelled(track), track.name, patch)
+            yield _beside(f"{track} {path} changed", Step(edit, when))
+    for track in tree:
+        if role_of(track.created.actor) == OPERATOR:
+            gone = DeleteObject(_spelled(track), track.name)
+            yield _beside(f"{track} deleted", Step(gone, when))
+    for track in [track for track in tree if track.kind == str(POD)][:1]:
+        yield _beside(f"{track} killed", Step(KillPod(track.name), when))
+    every = [Step(DeleteObject(_spelled(t), t.name), when) for t in reversed(subjects)]
+    yield _beside("the workload deleted", *every)
+    form = NormalForm(terrain.history)
+    others = {track.name for track in of_neighbour(terrain.history).values()}
+    for track in (*subjects, *tree):
+        is_named = form.name_of(track).endswith(track.name) and track.name not in others
+        if is_named and (track in subjects or role_of(track.created.actor) == OPERATOR):
+            refused = ApiErrors(
+                verb=WRITES, code=500, times=0, kind=_spelled(track), name=track.name
+            )
+            step = Step(refused, At(0), lasts_us=REFUSED_BESIDE_US)
+            yield _beside(f"every write to {track} refused", step)
+
+
+def _beside(text: str, *steps: Step) -> Disturbance:
+    return Disturbance("neighbours", f"{text}, beside another workload", steps)
+
+
+def _without(value: Any, uid: str) -> Any:
+    """A value without the places where the API server wrote the object's own uid, as it does into
+    the selector of a Job: who writes them by hand is refused."""
+    if not isinstance(value, Mapping):
+        return value
+    kept = {key: _without(below, uid) for key, below in value.items() if below != uid}
+    return {key: below for key, below in kept.items() if below != {} or value[key] == {}}
+
+
+def seeds(terrain: Terrain, count: int) -> Iterator[Disturbance]:
+    """The undisturbed run with further seeds."""
+    for number in range(2, count + 2):
+        seed = terrain.run.seed + number
+        yield Disturbance("seeds", f"seed {seed}", (), seed)
+
+
+def _subjects(terrain: Terrain) -> Sequence[Track]:
+    known, others = terrain.run.header.counterpart, of_neighbour(terrain.history)
+    names = known.subjects if isinstance(known, Counterpart) else ()
+    form = NormalForm(terrain.history)
+    return [
+        track
+        for track in form.live
+        if track.created.actor == "user"
+        and form.name_of(track) in names
+        and track.uid not in others
+    ]
+
+
+def _tree(terrain: Terrain) -> Sequence[Track]:
+    """The objects that the operator made, and what these own, in order of creation."""
+    history, others = terrain.history, of_neighbour(terrain.history)
+    made = [
+        track
+        for each in history.by_kind.values()
+        for track in each
+        if role_of(track.created.actor) == OPERATOR
+        and is_compared(track)
+        and track.uid not in others
+    ]
+    found = {track.uid: track for track in made}
+    for track in made:
+        below = history.descendants(track.uid)
+        found.update((each.uid, each) for each in below if is_compared(each))
+    return sorted(found.values(), key=lambda track: track.created.n)
+
+
+def _written(terrain: Terrain, point: CrashPoint) -> Iterator[Track]:
+    """The object of a write, if it still stands after it."""
+    write = terrain.write(point)
+    track = terrain.history.find(write.kind, write.namespace, write.name, write.n)
+    if track is not None and is_compared(track) and write.event in ("ADDED", "MODIFIED"):
+        yield track
+
+
+def _spelled(track: Track) -> str:
+    """The kind as plans spell it in full."""
+    return f"{track.first.get('apiVersion')}/{track.first.get('kind')}"
+
+
+def _of(point: CrashPoint) -> str:
+    return f"write {point.k} of {point.of} ({point.write})"
+
+
+def _span(span_us: Micros) -> str:
+    return format_seconds(span_us)

@@ -1,0 +1,24 @@
+"""The workload: a file with the objects that a user creates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from vocabulary.objects import Object, name_of
+from vocabulary.safe_yaml import YamlError, load_all_yaml_file
+
+
+def read_workload(path: Path) -> tuple[Object, ...]:
+    """The objects in a file, in order. Raises YamlError for a file that cannot be used."""
+    found = [each for each in load_all_yaml_file(path) if each]
+    if not found:
+        raise YamlError(f"{path}: holds no object; write the manifest of what your users create")
+    for number, each in enumerate(found, start=1):
+        if not isinstance(each, dict) or not all(each.get(key) for key in ("apiVersion", "kind")):
+            raise YamlError(f"{path}: document {number} has no apiVersion, or no kind; add it")
+        if not isinstance(each.get("metadata"), dict) or not name_of(each):
+            raise YamlError(
+                f"{path}: document {number}: metadata.name is missing; name the object, so that "
+                "runs can be compared"
+            )
+    return tuple(found)

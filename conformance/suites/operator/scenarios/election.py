@@ -1,0 +1,33 @@
+"""Two replicas, of which one leads."""
+
+from __future__ import annotations
+
+from conformance.scenario_type import scenario
+from conformance.suites.operator.scenarios.steps import (
+    IN_VIRTUAL_TIME,
+    create_again,
+    create_all,
+    rest_and_stay,
+)
+from conformance.world import World
+from vocabulary.clock import SECOND
+
+TWO_REPLICAS = "operator/election/two-replicas"
+NO_ELECTION = "two replicas, and neither holds a Lease: the operator is not run twice"
+ELECTED_WITHIN_SECONDS = 60
+
+
+@scenario(arms=(), operators=2, compared_with=TWO_REPLICAS, only_simulated=IN_VIRTUAL_TIME)
+def two_replicas(world: World) -> None:
+    """Of two replicas one works at a time, whatever happens to the one that leads."""
+    for _ in range(ELECTED_WITHIN_SECONDS):
+        if world.leader:
+            break
+        world.wait(SECOND)
+    else:
+        world.mark("step", NO_ELECTION)
+        return
+    create_all(world)
+    rest_and_stay(world)
+    create_again(world)
+    world.rest()

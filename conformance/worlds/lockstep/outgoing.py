@@ -1,0 +1,163 @@
+"""Calls of a program to others than the API server: names that it resolves, and connections.
+
+The patched `net` package leads both to the harness: a connection begins as an HTTP CONNECT, and a
+query of the resolver is a DNS message on a connection to the cluster's DNS server. Services are
+resolved as in a cluster. What listens behind them or in pods is declared by the operator's profile;
+other connections are refused.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from fnmatch import fnmatchcase
+from typing import Final
+
+from conformance.under_test import DeclaredAnswer
+from fixtures.go_time.lockstep_patches import DNS_SERVER
+from fixtures.simulated.api_server import ApiServer
+from fixtures.simulated.controllers.endpoints.desired import selects
+from fixtures.simulated.controllers.workloads.pods import is_ready
+from fixtures.simulated.recorder import Recorder
+from fixtures.simulated.serve.requests import Call
+from fixtures.simulated.store import Key
+from vocabulary.clock import Micros
+from vocabulary.kinds import POD, SERVICE
+from vocabulary.objects import Object, labels_of, name_of, namespace_of
+
+CONNECTED: Final = 200
+REFUSED: Final = 502
+_NOT_FOUND: Final = 404
+_A: Final = 1
+_AAAA: Final = 28
+_RESPONSE: Final = 0x8580
+"""The flags of an authoritative response of a server that asks others, too."""
+_NO_SUCH_NAME: Final = 3
+_MALFORMED: Final = _RESPONSE | 1
+_TTL_SECONDS: Final = 30
+
+
+class Outgoing:
+    """Those of one process. An answer that repeats the last one is not recorded again."""
+
+    def __init__(
+        self,
+        process: str,
+        namespace: str,
+        api: ApiServer,
+        recorder: Recorder,
+        declared: Callable[[], Sequence[DeclaredAnswer]] = tuple,
+    ) -> None:
+        """`declared` returns the answers that hold now."""
+        self._declared = declared
+        self._process = process
+        self._namespace = namespace
+        self._api = api
+        self._recorder = recorder
+        self._answers: dict[tuple[str, str], str] = {}
+        self._failed = ""
+        self._failed_us: Micros = 0
+
+    def began(self) -> None:
+        """Forget the calls of the last incarnation."""
+        self._answers.clear()
+
+    def failed_since(self, since_us: Micros) -> str:
+        """The last call that failed after that time, in words; empty if there was none."""
+        return self._failed if self._failed_us > since_us else ""
+
+    def connect(self, address: str, now_us: Micros) -> int:
+        """The code of the response to a CONNECT."""
+        if address == DNS_SERVER:
+            return CONNECTED
+        if any(self._declared_for(address)):
+            return CONNECTED
+        self._record("tcp", address, "connection refused", now_us, failed=True)
+        return REFUSED
+
+    def answer(self, address: str, call: Call, now_us: Micros) -> tuple[int, str]:
+        """The status and the body of the response to a request to that address."""
+        found = list(self._declared_for(address))
+        name = found[0][0] if found else address
+        fitting = (each for _, each in found if fnmatchcase(call.path, each.path))
+        answer = next(fitting, None)
+        status, body = (_NOT_FOUND, "") if answer is None else (answer.status, answer.body)
+        asked = f"{call.method} http://{name}{call.path}"
+        self._record("http", asked, str(status), now_us, failed=status >= 500)
+        return status, body
+
+    def _declared_for(self, address: str) -> Iterator[tuple[str, DeclaredAnswer]]:
+        """The answers of the Services at an address, each with `NAME.NAMESPACE:PORT`."""
+        host, _, port = address.rpartition(":")
+        for each in self._declared():
+            for service in self._api.store.of_kind(str(SERVICE)):
+                name = f"{name_of(service)}.{namespace_of(service)}:{port}"
+                if fnmatchcase(name, each.service) and host in self._reached(service):
+                    yield name, each
+
+    def _reached(self, service: Object) -> set[str]:
+        """The addresses at which a Service's ready pods are reached."""
+        pods = self._api.store.of_kind(str(POD), namespace_of(service))
+        ready = [pod for pod in pods if selects(service, labels_of(pod)) and is_ready(pod)]
+        own = {str(pod["status"].get("podIP")) for pod in ready}
+        return {*own, str(service["spec"].get("clusterIP"))} if ready else set()
+
+    def resolve(self, message: bytes, now_us: Micros) -> bytes:
+        """The response to a DNS query, both with their length before them, as over TCP."""
+        query = message[2:]
+        try:
+            name, end = _name_in(query)
+            (type_,) = struct.unpack_from(">H", query, end)
+        except (IndexError, struct.error):
+            response = query[:2].ljust(2, b"\0") + struct.pack(">5H", _MALFORMED, 0, 0, 0, 0)
+            return struct.pack(">H", len(response)) + response
+        found = list(self._addresses(name))
+        if type_ != _AAAA:  # which is asked for beside the other type
+            self._record("dns", name, ", ".join(found) or "no such host", now_us, failed=not found)
+        answers = found if type_ == _A else []
+        flags = _RESPONSE | (0 if found else _NO_SUCH_NAME)
+        response = (
+            query[:2] + struct.pack(">5H", flags, 1, len(answers), 0, 0) + query[12 : end + 4]
+        )
+        for address in answers:
+            # The name is that of the question, at byte 12.
+            response += struct.pack(">HHHIH", 0xC00C, _A, 1, _TTL_SECONDS, 4)
+            response += socket.inet_aton(address)
+        return struct.pack(">H", len(response)) + response
+
+    def _record(self, protocol: str, to: str, answer: str, now_us: Micros, *, failed: bool) -> None:
+        if failed:
+            self._failed, self._failed_us = f"{self._process} to {to} ({answer})", now_us
+        if self._answers.get((protocol, to)) != answer:
+            self._answers[protocol, to] = answer
+            self._recorder.call(self._process, protocol, to, answer)
+
+    def _addresses(self, name: str) -> Iterator[str]:
+        """`[pod.]service[.namespace[.svc[.cluster.local]]]`."""
+        labels = name.removesuffix(".cluster.local").removesuffix(".svc").split(".")
+        *pod_name, service_name, namespace = labels if labels[1:] else (*labels, self._namespace)
+        service = self._api.store.get(Key(str(SERVICE), namespace, service_name))
+        if service is None:
+            return
+        spec = service["spec"]
+        address = spec.get("clusterIP", "None")
+        if address != "None":
+            yield from () if pod_name else (address,)
+            return
+        for pod in self._api.store.of_kind(str(POD), namespace):
+            at = (pod.get("status") or {}).get("podIP")
+            if not at or not selects(service, labels_of(pod)):
+                continue
+            is_shown = is_ready(pod) or spec.get("publishNotReadyAddresses")
+            if is_shown and (not pod_name or pod_name == [pod["spec"].get("hostname")]):
+                yield at
+
+
+def _name_in(query: bytes) -> tuple[str, int]:
+    """The name in the question of a DNS message, and where it ends."""
+    labels, at = [], 12
+    while size := query[at]:
+        labels.append(query[at + 1 : at + 1 + size].decode("latin-1"))
+        at += 1 + size
+    return ".".join(labels).lower(), at + 1

@@ -1,0 +1,1 @@
+"""The manifests that install the operator."""
