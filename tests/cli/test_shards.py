@@ -43,13 +43,13 @@ def files_of(folder: Path) -> set[str]:
 
 
 def stored_in(journal: Path) -> int:
-    """The runs that a journal holds, which another process may be writing."""
+    """The runs that a journal holds, which another process has locked and may be writing."""
     if not journal.exists():
         return 0
-    with closing(sqlite3.connect(f"file:{journal}?mode=ro", uri=True)) as database:
+    with closing(sqlite3.connect(f"file:{journal}?immutable=1", uri=True)) as database:
         try:
             return int(database.execute("SELECT count(*) FROM run").fetchone()[0])
-        except sqlite3.OperationalError:  # locked, or without its tables yet
+        except sqlite3.DatabaseError:  # half of a commit, or none yet
             return 0
 
 
@@ -81,11 +81,14 @@ def test_a_shard_that_is_killed_goes_on_where_it_was(assay: Assay, tmp_path: Pat
     killed, whole = tmp_path / "killed", tmp_path / "whole"
     command = [sys.executable, "-m", "conformance.cli", *map(str, words), "--out", str(killed)]
     journal = killed / "unfinished" / "campaign.sqlite3"
+    seen = 0
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as running:
         began = time.monotonic()
         while running.poll() is None and time.monotonic() - began < DEADLINE_SECONDS:
-            if stored_in(journal) >= SOME_RUNS:
+            # The next commit begins when the one before has ended, so that it is kept.
+            if seen >= SOME_RUNS and stored_in(journal) > seen:
                 break
+            seen = max(seen, stored_in(journal))
             time.sleep(0.01)
         running.send_signal(signal.SIGKILL)
     assert running.returncode == -signal.SIGKILL, "it was to be killed before its end"

@@ -124,6 +124,40 @@ def test_ready_pods_of_a_service_answer_as_the_profile_declares(
     assert goes_on is is_ready
 
 
+@pytest.mark.parametrize(
+    ("target", "is_ready", "called"),
+    [
+        (f"services.a.{PORT}", True, ("http", f"GET http://a.default:{PORT}/api/jobs/", "200")),
+        ("services.a", True, ("http", f"GET http://a.default:{PORT}/api/jobs/", "200")),
+        (f"pods.a.{PORT}", True, ("http", f"GET http://a.default:{PORT}/api/jobs/", "200")),
+        ("pods.a.81", True, ("tcp", "10.244.0.7:81", "connection refused")),
+        # What the proxy itself refuses reaches nobody.
+        ("services.a.81", True, None),
+        ("services.a", False, None),
+        ("services.b", True, None),
+    ],
+)
+def test_the_proxy_of_the_api_server_leads_to_the_same_answers(
+    operator: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    target: str,
+    is_ready: bool,
+    called: tuple[str, str, str] | None,
+) -> None:
+    answer = DeclaredAnswer(service=f"a.default:{PORT}", path="/api/*", status=200, body="[]")
+    monkeypatch.setattr(Program, "answers", (answer,))
+    with lockstep_run(operator, "1s") as run:
+        create_service(run, "a")
+        if is_ready:
+            create_ready_pod(run, "a", "10.244.0.7")
+        run.ask(f"proxy-{target}")
+        run.run_for(MINUTE)
+        calls = [(protocol, to, code) for _, protocol, to, code in calls_of(run)]
+        goes_on = bool(run.answered_after())
+    assert calls == ([called] if called else [])
+    assert goes_on is (called is not None and called[-1] == "200")
+
+
 @pytest.mark.parametrize(("name", "is_found"), [("a", True), ("head.a", True), ("b.a", False)])
 def test_a_headless_service_has_the_addresses_of_its_ready_pods(
     operator: Path, name: str, is_found: bool

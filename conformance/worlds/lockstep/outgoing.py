@@ -3,16 +3,18 @@
 The patched `net` package leads both to the harness: a connection begins as an HTTP CONNECT, and a
 query of the resolver is a DNS message on a connection to the cluster's DNS server. Services are
 resolved as in a cluster. What listens behind them or in pods is declared by the operator's profile;
-other connections are refused.
+other connections are refused. The API server's proxy leads to the same answers.
 """
 
 from __future__ import annotations
 
+import re
 import socket
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
-from typing import Final
+from typing import Any, Final
+from urllib.parse import unquote
 
 from conformance.under_test import DeclaredAnswer
 from fixtures.go_time.lockstep_patches import DNS_SERVER
@@ -22,7 +24,9 @@ from fixtures.simulated.controllers.workloads.pods import is_ready
 from fixtures.simulated.recorder import Recorder
 from fixtures.simulated.serve.requests import Call
 from fixtures.simulated.store import Key
+from vocabulary import requests as rq
 from vocabulary.clock import Micros
+from vocabulary.errors import ApiError, not_found
 from vocabulary.kinds import POD, SERVICE
 from vocabulary.objects import Object, labels_of, name_of, namespace_of
 
@@ -36,6 +40,8 @@ _RESPONSE: Final = 0x8580
 _NO_SUCH_NAME: Final = 3
 _MALFORMED: Final = _RESPONSE | 1
 _TTL_SECONDS: Final = 30
+_PROXY_PATH: Final = re.compile("/api/v1/namespaces/([^/]+)/(pods|services)/([^/]+)/proxy(/.*)?")
+_VERBS: Final = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 
 
 class Outgoing:
@@ -86,6 +92,48 @@ class Outgoing:
         asked = f"{call.method} http://{name}{call.path}"
         self._record("http", asked, str(status), now_us, failed=status >= 500)
         return status, body
+
+    def proxied(self, call: Call, actor: str, now_us: Micros) -> tuple[int, str] | None:
+        """The same for a request to the API server's proxy; None if it is none.
+
+        Raises the proxy's own errors: 403, 404, and 503 if nothing listens.
+        """
+        found = _PROXY_PATH.fullmatch(call.path)
+        if found is None:
+            return None
+        namespace, plural, target, path = map(unquote, found.groups("/"))
+        kind = POD if plural == POD.plural else SERVICE
+        # SCHEME:NAME:PORT, of which the name alone has to be there.
+        parts = target.split(":")
+        name, port = (parts[1], parts[2]) if parts[2:] else (*parts, "")[:2]
+        self._api.access.authorize(
+            rq.Get(kind, namespace, name, subresource="proxy"),
+            actor,
+            _VERBS.get(call.method, "get"),
+        )
+        obj = self._api.store.get(Key(str(kind), namespace, name))
+        if obj is None:
+            raise not_found(kind, name)
+        address = _pod_address(obj, port) if kind == POD else self._service_address(obj, port)
+        if self.connect(address, now_us) == REFUSED:
+            raise _unavailable(
+                f"error trying to reach service: dial tcp {address}: connect: connection refused"
+            )
+        beyond = Call(call.method, path, call.query, call.headers, call.body)
+        return self.answer(address, beyond, now_us)
+
+    def _service_address(self, service: Object, port: str) -> str:
+        """The address of a ready pod, at the Service's port of that name or number."""
+        name = name_of(service)
+        ports = service["spec"].get("ports") or ()
+        numbers = [
+            each["port"] for each in ports if port in (each.get("name", ""), str(each["port"]))
+        ]
+        if not numbers:
+            raise _unavailable(f'no service port "{port}" found for service "{name}"')
+        if not (reached := sorted(self._reached(service))):
+            raise _unavailable(f'no endpoints available for service "{name}"')
+        return f"{reached[0]}:{numbers[0]}"
 
     def _declared_for(self, address: str) -> Iterator[tuple[str, DeclaredAnswer]]:
         """The answers of the Services at an address, each with `NAME.NAMESPACE:PORT`."""
@@ -152,6 +200,19 @@ class Outgoing:
             is_shown = is_ready(pod) or spec.get("publishNotReadyAddresses")
             if is_shown and (not pod_name or pod_name == [pod["spec"].get("hostname")]):
                 yield at
+
+
+def _unavailable(because: str) -> ApiError:
+    return ApiError(503, "ServiceUnavailable", because)
+
+
+def _pod_address(pod: Object, port: str) -> str:
+    """The address of a pod, at the first port that it declares if none is named."""
+    declared: list[dict[str, Any]] = [
+        each for container in pod["spec"]["containers"] for each in container.get("ports") or ()
+    ]
+    number = port or next((str(each["containerPort"]) for each in declared), "80")
+    return f"{(pod.get('status') or {}).get('podIP', '')}:{number}"
 
 
 def _name_in(query: bytes) -> tuple[str, int]:

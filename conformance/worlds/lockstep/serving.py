@@ -223,6 +223,10 @@ class Serving:
             self._reply(exchange, Answer(200, "ok"))
             return
         try:
+            proxied = self._outgoing.proxied(exchange.call, self.name, self.loop.now_us)
+            if proxied is not None:
+                self._reply(exchange, Answer(*proxied))
+                return
             call = in_json(exchange.call)
             found = document(call, self._served)
             if found is not None:

@@ -188,6 +188,14 @@ func consider(name string) {
 				time.Sleep(time.Minute)
 			}
 		}
+		if target, found := strings.CutPrefix(asked, "proxy-"); found {
+			kind, target, _ := strings.Cut(target, ".")
+			url := path + kind + "/" + strings.Replace(target, ".", ":", 1) + "/proxy/api/jobs/"
+			for err := get(url, new([]any)); err != nil; err = get(url, new([]any)) {
+				fmt.Println(err)
+				time.Sleep(time.Minute)
+			}
+		}
 		for time.Sleep(wait); create("ConfigMap", "answer-"+asked) != nil; time.Sleep(time.Second) {
 		}
 	}()
