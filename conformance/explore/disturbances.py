@@ -49,7 +49,7 @@ from vocabulary.clock import MINUTE, SECOND, Micros, format_seconds
 from vocabulary.history import OPERATOR, Counterpart, Write, role_of
 from vocabulary.implementations import UPGRADED
 from vocabulary.kinds import POD
-from vocabulary.objects import Object, name_of
+from vocabulary.objects import Object, finalizers_of, is_terminating, name_of
 
 BACK_US: Final = (1 * SECOND, 5 * MINUTE)
 """A killed operator is back before, or after, all of the cluster's reactions."""
@@ -160,13 +160,23 @@ def touches(terrain: Terrain) -> Iterator[Disturbance]:
 
 
 def lost_updates(terrain: Terrain) -> Iterator[Disturbance]:
-    """Annotations of others on the object of a write, between the operator's read and the write."""
+    """Annotations of others on the object of a write, between the operator's read and the write;
+    finalizers, too, if the write may take them off and nothing has to go later."""
     for point in terrain.points(Place.BEFORE_COMMIT):
+        write = terrain.write(point)
         for track in _written(terrain, point):
-            if track.created.n < terrain.write(point).n:
-                touch = EditObject(_spelled(track), track.name, TOUCHED)
-                text = f"{track} touched just before {_of(point)}"
-                yield Disturbance("touches", text, (Step(touch, point.trigger()),))
+            if track.created.n >= write.n:
+                continue
+            touch = EditObject(_spelled(track), track.name, TOUCHED)
+            text = f"{track} touched just before {_of(point)}"
+            yield Disturbance("touches", text, (Step(touch, point.trigger()),))
+            if not write.subresource and not track.removed and not is_terminating(track.last):
+                finalizers = [*finalizers_of(track.at(write.n - 1)), f"{OWN_PREFIX}touched"]
+                hold = EditObject(
+                    _spelled(track), track.name, {"metadata": {"finalizers": finalizers}}
+                )
+                text = f"{track} gets a finalizer just before {_of(point)}"
+                yield Disturbance("touches", text, (Step(hold, point.trigger()),))
 
 
 def stale_lists(terrain: Terrain) -> Iterator[Disturbance]:

@@ -43,7 +43,7 @@ _OF_THE_CLUSTER: Final = frozenset(
     )
 )
 OWN_PREFIX: Final = "assay.dev/"
-"""Begins the keys of annotations and labels that Assay adds; copies of them are its own, too."""
+"""Begins annotations, labels and finalizers of Assay; copies of them are its own, too."""
 
 MOST_CHANGES: Final = 200
 MOST_FIELDS: Final = 3
@@ -209,6 +209,8 @@ class NormalForm:
             }
             return {each: below for each, below in kept.items() if below not in ({}, [], None)}
         if isinstance(value, list | tuple):
+            if key == "finalizers":
+                value = [each for each in value if not each.startswith(OWN_PREFIX)]
             items = [self.masked(each) for each in value]
             if key in _BY_TYPE:
                 items.sort(key=lambda each: str(each.get("type", "")))

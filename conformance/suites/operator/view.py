@@ -231,12 +231,17 @@ def sort_of(fault: Fault) -> str:
 
 
 def is_touch(patch: Mapping[str, Any]) -> bool:
-    """True if a patch changes nothing but annotations and labels with a key of Assay's."""
+    """True if a patch changes nothing but annotations, labels and finalizers of Assay's.
+
+    A list of finalizers, which a merge patch has as a whole, has at least one of these.
+    """
     metadata = patch.get("metadata", {})
-    keys = [key for below in metadata.values() for key in below]
+    finalizers = metadata.get("finalizers")
+    keys = [key for at, below in metadata.items() if at != "finalizers" for key in below]
     return (
         set(patch) == {"metadata"}
-        and set(metadata) <= {"annotations", "labels"}
+        and set(metadata) <= {"annotations", "labels", "finalizers"}
+        and any(each.startswith(OWN_PREFIX) for each in finalizers or (OWN_PREFIX,))
         and all(key.startswith(OWN_PREFIX) for key in keys)
     )
 

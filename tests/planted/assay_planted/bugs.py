@@ -68,6 +68,20 @@ def trusts_its_status(self: SiteRules, site: Object, kind: Kind) -> bool:
     return kind != CONFIG_MAP or get_path(site, "status.phase") != "Ready"
 
 
+@BUGS.wrong_rules("A page that is gone is told for a moment, and not made again.", "OP-007")
+class ReportsForAMoment(SiteRules):
+    def has_to_make(self, site: Object, kind: Kind) -> bool:
+        was_made = get_path(site, "status.phase", "Pending") != "Pending"
+        self.misses = kind == CONFIG_MAP and was_made
+        return not self.misses
+
+    def phase(self, site: Object, ready: int, wanted: int) -> str:
+        if getattr(self, "misses", False) and not getattr(self, "told", False):
+            self.told = True
+            return "Degraded"
+        return super().phase(site, ready, wanted)
+
+
 @BUGS.wrong_rules("A site whose Deployment was changed once is Degraded for good.", "OP-008")
 class NeverForgives(SiteRules):
     def differs(self, wanted: Any, found: Any) -> bool:
@@ -146,6 +160,15 @@ def may_not_patch(role: Object) -> Object:
 @BUGS.mutant(SiteRules.resets_annotations, "It writes annotations as a whole.", "OP-016")
 def resets_annotations(self: SiteRules) -> bool:
     return True
+
+
+@BUGS.mutant(
+    SiteRules.names_what_it_read,
+    "It replaces the list of finalizers, whoever changed it since its read.",
+    "OP-016",
+)
+def replaces_finalizers(self: SiteRules) -> bool:
+    return False
 
 
 @BUGS.wrong_role("It may not list Jobs.", "OP-014")

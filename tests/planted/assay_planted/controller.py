@@ -121,6 +121,10 @@ class SiteRules(Rules):
         del site, seen
         return {}
 
+    def names_what_it_read(self) -> bool:
+        """True if finalizers are written only to the version of the site that was read."""
+        return True
+
     def resets_annotations(self) -> bool:
         """True if annotations are written as the operator knows them: it knows none."""
         return False
@@ -191,7 +195,7 @@ class SiteController:
         added = FINALIZER not in finalizers_of(site)
         if added:
             site = yield Patch(
-                SITE, *key, _with_finalizers(site, [*finalizers_of(site), FINALIZER])
+                SITE, *key, self._with_finalizers(site, [*finalizers_of(site), FINALIZER])
             )
             if rules.resets_annotations():
                 body = [{"op": "add", "path": "/metadata/annotations", "value": {}}]
@@ -220,7 +224,13 @@ class SiteController:
             if self._rules.is_entry_of(site, entry) and self._rules.leaves_registry():
                 yield from _or_none(Delete(CONFIG_MAP, key.namespace, name_of(entry)))
         kept = [each for each in finalizers_of(site) if each != FINALIZER]
-        yield from _or_none(Patch(SITE, *key, _with_finalizers(site, kept)))
+        yield from _or_none(Patch(SITE, *key, self._with_finalizers(site, kept)))
+
+    def _with_finalizers(self, site: Object, finalizers: list[str]) -> Object:
+        patch: Object = {"metadata": {"finalizers": finalizers or None}}
+        if self._rules.names_what_it_read():
+            patch["metadata"]["resourceVersion"] = meta(site)["resourceVersion"]
+        return patch
 
     def _enter(self, site: Object, key: Key, added: bool) -> Requests:
         """Enter the site into the registry; the names that others have taken."""
@@ -307,11 +317,6 @@ def _or_none(request: Any) -> Requests:
         if error.is_not_found:
             return None
         raise
-
-
-def _with_finalizers(site: Object, finalizers: list[str]) -> Object:
-    version = {"resourceVersion": meta(site)["resourceVersion"]}
-    return {"metadata": {"finalizers": finalizers or None, **version}}
 
 
 def _entry(site: str) -> str:

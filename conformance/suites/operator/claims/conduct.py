@@ -19,6 +19,7 @@ from vocabulary.kinds import LEASE
 from vocabulary.objects import (
     Object,
     annotations_of,
+    finalizers_of,
     get_path,
     is_terminating,
     meta,
@@ -174,8 +175,8 @@ def no_lost_update(run: OperatorHistory) -> Obligations:
         if lost:
             yield violated(
                 write,
-                f"{when(write)} the operator's {write.verb} of {track} took back the annotation "
-                f"{lost[0]}, which a user had added.",
+                f"{when(write)} the operator's {write.verb} of {track} took back the {lost[0]}, "
+                "which a user had added.",
                 *(version for version in track.versions if version.actor == "user"),
             )
             return
@@ -183,8 +184,9 @@ def no_lost_update(run: OperatorHistory) -> Obligations:
 
 
 def _of_others(obj: Object) -> set[str]:
-    """The annotations that stand for those of other clients."""
-    return {key for key in annotations_of(obj) if key.startswith(OWN_PREFIX)}
+    """The annotations and finalizers that stand for those of other clients."""
+    added = (("annotation", annotations_of(obj)), ("finalizer", finalizers_of(obj)))
+    return {f"{what} {key}" for what, keys in added for key in keys if key.startswith(OWN_PREFIX)}
 
 
 @claim(21, armed_by="condition in a status", level=Level.EXTENDED)

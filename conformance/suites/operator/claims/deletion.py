@@ -21,7 +21,7 @@ ORPHAN = "Orphan"
 @claim(7, armed_by="deletion of an object of the tree")
 def heals(run: OperatorHistory) -> Obligations:
     """An object of the tree that a user deletes MUST come back, unless the operator reports it
-    afterwards: in the status of the subject, or by an Event about it.
+    afterwards: in the status of the subject at the end, or by an Event about it.
 
     A pod or a Job that has ended need not come back: it would run again.
     """
@@ -78,7 +78,11 @@ def _deleted_by(run: OperatorHistory, fault: Fault) -> Track | None:
 
 
 def _report_after(run: OperatorHistory, fault: Fault) -> Write | None:
-    """The operator's first word about it: a new status of a subject, or an Event about one."""
+    """The operator's first word about it: an Event about a subject, or a new status of one.
+
+    A status that only passes reports nothing: counts of ready pods drop and rise by themselves.
+    """
+    end_n = run.history.end.n
     names = {track.name for track in run.owners}
     for write in run.operator.writes:
         if write.n < fault.n or not write.event:
@@ -90,7 +94,11 @@ def _report_after(run: OperatorHistory, fault: Fault) -> Write | None:
                 return write
         elif write.subresource == "status" or write.kind in {track.kind for track in run.owners}:
             owner = next((track for track in run.owners if track.uid == write.uid), None)
-            if owner is not None and _status(run, owner, write.n) != _status(run, owner, fault.n):
+            before = None if owner is None else _status(run, owner, fault.n)
+            if owner is not None and before not in (
+                _status(run, owner, write.n),
+                _status(run, owner, end_n),
+            ):
                 return write
     return None
 

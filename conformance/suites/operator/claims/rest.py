@@ -93,7 +93,7 @@ def _is_change(before: Object, after: Object | None) -> bool:
 
 
 def _plain(obj: Object) -> Object:
-    """The object without its version, and without annotations and labels of Assay."""
+    """The object without its version, and without annotations, labels and finalizers of Assay."""
     metadata = {
         key: value
         for key, value in obj.get("metadata", {}).items()
@@ -102,4 +102,6 @@ def _plain(obj: Object) -> Object:
     for name in ("annotations", "labels"):
         kept = {k: v for k, v in (metadata.pop(name, None) or {}).items() if OWN_PREFIX not in k}
         metadata |= {name: kept} if kept else {}
+    finalizers = [each for each in metadata.pop("finalizers", ()) if OWN_PREFIX not in each]
+    metadata |= {"finalizers": finalizers} if finalizers else {}
     return {**obj, "metadata": metadata}
