@@ -180,7 +180,8 @@ class JobRun:
         while True:
             owner = controller_of(part.at(n) or part.last) or {}
             found = self._history.tracks.get(str(owner.get("uid", "")))
-            if found is None or found.kind not in FRAMEWORKS:
+            # A StatefulSet waits as the group of its pods, which may own the one Workload.
+            if found is None or found.kind not in FRAMEWORKS or found.kind == str(STATEFUL_SET):
                 return None
             if QUEUE_LABEL in labels_of(found.at(n)):
                 return found
