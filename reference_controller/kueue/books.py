@@ -136,7 +136,7 @@ class Books:
     def _stays(self, known: Workload, workload: Workload) -> bool:
         """True if a Workload that waits keeps its place: nothing changed that it depends on."""
         found = self._places.get(known.key)
-        if found is None or workload.has_quota or not self._waits(workload):
+        if found is None or not self._waits(workload):
             return False
         queue, place = found
         return (
@@ -229,13 +229,6 @@ class Books:
         is_aside = line.aside.pop(place.key, None) or line.asleep.pop(place.key, None)
         if is_aside is None:
             del line.active[bisect_left(line.active, place)]
-
-    def later(self, workload: Workload) -> Workload:
-        """The latest known state of a Workload that was read."""
-        known = self._known.get(workload.key)
-        if known is None or known.uid != workload.uid:
-            return workload
-        return max(workload, known, key=lambda each: revision_of(each.object))
 
     def _count(self, queue: str, usage: Usage, times: int) -> None:
         used = self.used.setdefault(queue, {})

@@ -196,9 +196,7 @@ def _tolerates(toleration: Object, taint: Object) -> bool:
         return False
     if toleration.get("operator") == "Exists":
         return True
-    return bool(toleration.get("key")) and (toleration.get("value") or "") == (
-        taint.get("value") or ""
-    )
+    return (toleration.get("value") or "") == (taint.get("value") or "")
 
 
 def is_selected(flavor: Object, pod: Object, keys: frozenset[str]) -> bool:

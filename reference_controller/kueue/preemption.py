@@ -139,4 +139,4 @@ class Preemptor:
         ):
             return False
         is_beyond = self.quotas.borrows(self.queue, usage)
-        return borrows or not (self.rules.needs_nominal(borrows) and is_beyond)
+        return not (self.rules.needs_nominal(borrows) and is_beyond)

@@ -404,7 +404,7 @@ def queue(
     limits of each resource, `local_name` is another name for the LocalQueue, `spec` are further
     fields of the ClusterQueue."""
     cluster_queue = f"{world.prefix}{name}"
-    amounts = quota or {"cpu": "1"}
+    amounts = {"cpu": "1"} if quota is None else quota
     resources = [
         {"name": each, "nominalQuota": amounts[each], **(limits or {})} for each in amounts
     ]
@@ -414,7 +414,7 @@ def queue(
     }
     if "cohort" in spec:
         spec["cohort"] = f"{world.prefix}{spec['cohort']}"
-    made = {"namespaceSelector": {}, "resourceGroups": [group], **spec}
+    made = {"namespaceSelector": {}, **({"resourceGroups": [group]} if amounts else {}), **spec}
     world.create(_made(CLUSTER_QUEUE, cluster_queue, made))
     for namespace in dict.fromkeys(namespaces or (world.namespace,)):
         local = _made(LOCAL_QUEUE, local_name or name, {"clusterQueue": cluster_queue})

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, Final
 
 from reference_controller.kueue.mutants.registry import MUTANTS
 from reference_controller.kueue.rules import Rules
+from reference_controller.kueue.workload import Workload
+from vocabulary.objects import without_path
+
+_OF_QUOTA: Final = ("QuotaReserved", "Admitted")
 
 
 @MUTANTS.mutant(Rules.at_once, "It asks for pods that a Job never runs.", "KQ-056")
@@ -46,6 +51,21 @@ def done_pods_never_run_again(self: Rules, may_restart: bool) -> bool:
 @MUTANTS.mutant(Rules.waits_running, "Jobs that are created running run.", "QL-001")
 def running_jobs_run(self: Rules, is_running: bool) -> bool:
     return not is_running
+
+
+@MUTANTS.wrong_rules("A process takes back the quota that another one gave.", "KQ-051")
+class TakesBackWhatItFinds(Rules):
+    def __init__(self) -> None:
+        super().__init__()
+        self._known: set[str] = set()
+
+    def keeps(self, workload: Workload) -> Mapping[str, Any]:
+        status = super().keeps(workload)
+        if not workload.is_admitted or workload.key.name in self._known:
+            self._known.add(workload.key.name)
+            return status
+        kept = [each for each in status["conditions"] if each["type"] not in _OF_QUOTA]
+        return {**without_path(status, "admission"), "conditions": kept}
 
 
 @MUTANTS.mutant(Rules.is_managed_by, "Jobs that are part of a job of no queue run.", "QL-001")

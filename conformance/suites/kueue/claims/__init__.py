@@ -9,4 +9,5 @@
 - `queues`: queues that admit nothing, and what users read.
 - `release`: when quota goes back.
 - `jobs`: what has a Workload of its own, and pods that wait behind a gate.
+- `upgrades`: what runs goes on when Kueue starts again.
 """

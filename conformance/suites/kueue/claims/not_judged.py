@@ -11,7 +11,6 @@ from typing import Final
 from conformance.norm.claim import Source, not_judged
 from conformance.suites.kueue.sources import (
     KEP,
-    api,
     config,
     evaluation,
     guide,
@@ -88,14 +87,6 @@ KQ_040: Final = _not_judged(
     Source(KEP, "Test Plan, Integration tests", 1),
     "An integration test MUST cover the first story.",
     "It is about upstream's tests. KQ-024 judges the story.",
-)
-KQ_051: Final = _not_judged(
-    "KQ-051",
-    "upgrades-keep-reservations",
-    api("WorkloadStatus.admission", 2),
-    "When one release replaces another, Workloads MUST keep their reservations, and jobs MUST NOT "
-    "be restarted.",
-    "No run replaces one release by another yet.",
 )
 KQ_120: Final = _not_judged(
     "KQ-120",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chaos.choice import PodChoice
-from chaos.faults import DelayWatch, KillPod
+from chaos.faults import DelayWatch, KillPod, Restart
 from conformance.breaking import during
 from conformance.scenario_type import scenario
 from conformance.suites.kueue.api import JOB_SET, QUEUE_LABEL
@@ -39,6 +39,34 @@ def on_terminal(*frameworks: str) -> dict[str, Any]:
     """The configuration that holds the quota of some kinds until their pods are terminal."""
     strategies = {"quotaReleaseStrategy": dict.fromkeys(frameworks, "OnTerminal")}
     return {**requeues(), "quotaHeldUntilTerminal": True, "integrations": strategies}
+
+
+@scenario(
+    arms=["KQ-051"],
+    kills="takes-back-what-it-finds",
+    roles=("kueue", "jobset", "appwrapper"),
+    cases={
+        "job": QueuedJob,
+        "job-set": QueuedJobSet,
+        "app-wrapper": QueuedAppWrapper,
+        "pod": QueuedPod,
+    },
+)
+def operator_is_replaced(
+    world: World, kind: type[QueuedJob | QueuedJobSet | QueuedAppWrapper | QueuedPod]
+) -> None:
+    """A running job goes on when another process, or another release, takes over; a waiting one is
+    admitted later."""
+    queue(world)
+    its = kind.of(world, "a", "run forever, stop exit 0")
+    world.until(its.is_ready())
+    waits = QueuedJob.of(world, "b", "run 10s")
+    world.wait(5 * SECOND)
+    world.inject(Restart("kueue"))
+    world.wait(45 * SECOND)
+    its.delete()
+    world.until(waits.is_finished())
+    waits.delete()
 
 
 @scenario(

@@ -45,15 +45,19 @@ def queue_holds(world: World, cluster: bool) -> None:
 
 @scenario(arms=["KQ-105"], kills="changed-queues-are-missed")
 def queue_is_resumed(world: World) -> None:
-    """A Job that waits is admitted once its queue goes on, though nothing else happens."""
+    """A Job that waits is admitted once its queue goes on, though nothing else happens; one of a
+    queue without quota waits on."""
     queue(world)
+    queue(world, "bare", quota={})
     stop(world, LOCAL_QUEUE, "main", "Hold")
     world.wait(5 * SECOND)
     its = QueuedJob.of(world, "its", RUNS)
+    bare = QueuedJob.of(world, "bare", RUNS, queue="bare")
     world.until(its.waits())
     world.wait(10 * SECOND)
     stop(world, LOCAL_QUEUE, "main", "None")
     world.until(its.is_finished())
+    bare.delete()
 
 
 @scenario(
@@ -156,9 +160,11 @@ def blocks() -> dict[str, Any]:
 
 @scenario(arms=["KQ-042"], kills="unready-ones-block-nothing", config=blocks())
 def one_is_not_ready(world: World) -> None:
-    """While an admitted Job is not ready, no other one is admitted, of no queue; then they are."""
+    """While an admitted Job is not ready, no other one is admitted, of no queue; then they are, one
+    by one."""
     queue(world)
-    queue(world, "other")
+    for name in ("other", "third"):
+        queue(world, name)
     half = format_duration(world.durations.timeout_us // 2)
     slow = QueuedJob.of(world, "slow", f"run 2m, ready-after {half}")
     world.until(slow.is_admitted())
@@ -166,7 +172,9 @@ def one_is_not_ready(world: World) -> None:
     other = QueuedJob.of(world, "other", RUNS, queue="other")
     world.until(other.is_ready())
     never = QueuedJob.of(world, "never", NEVER_READY)
+    world.until(never.is_admitted())
+    both = [QueuedJob.of(world, f"a-{name}", RUNS, queue=name) for name in ("other", "third")]
     world.until(never.was_requeued(1))
-    last = QueuedJob.of(world, "last", RUNS, queue="other")
-    world.until(last.is_finished())
+    for each in both:
+        world.until(each.is_finished())
     never.delete()
