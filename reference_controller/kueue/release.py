@@ -43,7 +43,7 @@ class PodsLeft:
         return sum(self.by_pod_set.values())
 
 
-def pods_left(workload: Workload, *, is_sure: bool = False) -> Generator[Request, Any, PodsLeft]:
+def pods_left(workload: Workload, *, is_sure: bool) -> Generator[Request, Any, PodsLeft]:
     """Look for the pods of a Workload. With `is_sure` a cache that shows none is not believed: it
     may be behind."""
     left = yield from _pods_left(workload, live=False)
@@ -68,7 +68,7 @@ def leave(
     workload: Workload,
     office: Office,
     *,
-    is_orphaned: bool = False,
+    is_orphaned: bool,
 ) -> Generator[Request, Any, bool]:
     """Delete a Workload whose job is gone, and let it go as soon as its quota may; True if no event
     may tell when that is."""

@@ -82,7 +82,7 @@ class AdmissionRules:
 
     def runs(self, workload: Workload) -> bool:
         """True if the job of a Workload may be started."""
-        is_wanted = workload.is_active and not (workload.is_terminating or workload.is_finished)
+        is_wanted = workload.is_active and not workload.is_finished
         return is_wanted and workload.is_admitted and not workload.is_evicted
 
     def stops(self, workload: Workload) -> bool:

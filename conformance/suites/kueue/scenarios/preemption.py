@@ -233,9 +233,14 @@ def two_wait_for_their_victims(world: World) -> None:
     world.until(second.is_finished())
 
 
-@scenario(arms=["KQ-052"], kills="anything-is-reclaimed")
-def only_lower_ones_are_reclaimed(world: World) -> None:
-    """With reclaimWithinCohort LowerPriority a borrower of the same priority is spared."""
+@scenario(
+    arms=["KQ-052"],
+    kills="anything-is-reclaimed",
+    cases={"of-other-queues": False, "own-ones-stay": True},
+)
+def only_lower_ones_are_reclaimed(world: World, own: bool) -> None:
+    """With reclaimWithinCohort LowerPriority a borrower of the same priority is spared; a lower one
+    of the own queue is, too."""
     policies = {"reclaimWithinCohort": "LowerPriority"}
     low, high = priority_class(world, "low", 1), priority_class(world, "high", 10)
     queue(world, quota={"cpu": "2"}, cohort="all", preemption=policies)
@@ -243,7 +248,7 @@ def only_lower_ones_are_reclaimed(world: World) -> None:
     QueuedJob.of(world, "high", LONG, queue="other", cpu=2, priority=high)
     world.wait(2 * SECOND)
     equal = QueuedJob.of(world, "equal", "run 2m", queue="other", priority=high)
-    lower = QueuedJob.of(world, "lower", LONG, queue="other", priority=low)
+    lower = QueuedJob.of(world, "lower", LONG, queue="main" if own else "other", priority=low)
     world.until(equal.is_ready() & lower.is_ready())
     first = QueuedJob.of(world, "first", RUNS, priority=high)
     world.until(first.is_ready())
