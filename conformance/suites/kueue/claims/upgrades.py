@@ -18,7 +18,7 @@ from vocabulary.history import Process
 from vocabulary.objects import is_terminating, owner_references
 
 SETTLED_US: Final = 30 * SECOND
-"""What a start changes, it changes within this time."""
+"""Changes that follow from a start come within this time."""
 _OTHER_CAUSES: Final = (
     *("PodsReadyTimeout", "Preempted", "ClusterQueueStopped", "LocalQueueStopped", "Deactivated"),
     *("AdmissionCheck", "NodeFailures"),
@@ -56,7 +56,7 @@ def _runs(state: Snapshot) -> bool:
 def _kept(
     run: WorkloadRun, job: JobRun, pods: list[Track], before: Snapshot, start: Process
 ) -> Obligation:
-    """The obligation of one start; it ends with the first act of somebody else."""
+    """The obligation of one start; it ends with the first act of another client."""
     until_n = min((each.n for each in _others_acts(run, job, start)), default=run.history.end.n)
     lost = run.next(start, lambda each: each.is_evicted or usage_of(each) != usage_of(before)) or (
         run.track.removed if run.track.removed and run.track.removed.n > start.n else None
@@ -92,7 +92,7 @@ def _kept(
 
 
 def _others_acts(run: WorkloadRun, job: JobRun, start: Moment) -> Iterator[Moment]:
-    """Acts of somebody else on a Workload and its job after a moment, and the end of the job."""
+    """Acts of other clients on a Workload and its job after a moment, and the end of the job."""
     yield from filter(None, (job.was_deleted(start), run.overtaken(start)))
     yield from (end for end in (job.ended,) if end is not None and end.n > start.n)
     for track in (run.track, *job.roots):
