@@ -48,6 +48,12 @@ def upgrades_keep_reservations(run: WorkloadRun) -> Obligations:
             yield _kept(run, job, pods, before, start)
 
 
+def _reserved(state: Snapshot) -> object:
+    """Its queue, and the flavors of its pod sets: of done pods the amounts go back."""
+    flavors = {each["name"]: each.get("flavors") for each in state.assignments}
+    return state.has_reservation, state.cluster_queue, flavors
+
+
 def _runs(state: Snapshot) -> bool:
     is_over = state.is_evicted or state.is_finished or state.is_terminating
     return state.is_admitted and state.is_active and not is_over
@@ -58,9 +64,9 @@ def _kept(
 ) -> Obligation:
     """The obligation of one start; it ends with the first act of another client."""
     until_n = min((each.n for each in _others_acts(run, job, start)), default=run.history.end.n)
-    lost = run.next(start, lambda each: each.is_evicted or usage_of(each) != usage_of(before)) or (
-        run.track.removed if run.track.removed and run.track.removed.n > start.n else None
-    )
+    lost = run.next(
+        start, lambda each: each.is_evicted or _reserved(each) != _reserved(before)
+    ) or (run.track.removed if run.track.removed and run.track.removed.n > start.n else None)
     stopped = next((each for each in stops(job.track) if each.n > start.n), None)
     deleted = min(
         (each for pod in pods if (each := _deletion(run, pod, start))),
