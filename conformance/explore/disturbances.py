@@ -7,6 +7,7 @@ Some disturbances last as long as the run. All are plans, so that each can be re
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -16,6 +17,7 @@ from chaos.exploration import CrashPoint, crash_points
 from chaos.fault import Fault
 from chaos.faults import (
     ApiErrors,
+    BreakWatch,
     CreateObject,
     DelayWatch,
     DeleteObject,
@@ -65,6 +67,8 @@ WRITES: Final[tuple[Verb, ...]] = ("create", "update", "patch", "delete", "delet
 CODES: Final = (409, 429, 500, 503)
 MOST_FIELDS: Final = 12
 """Fields of one object that a user changes, each in a run of its own."""
+FIELDS_OF_OTHERS: Final = 2
+"""The same of further objects of its kind."""
 TOUCHED: Final = {"metadata": {"annotations": {f"{OWN_PREFIX}touched": "1"}}}
 
 
@@ -179,6 +183,23 @@ def lost_updates(terrain: Terrain) -> Iterator[Disturbance]:
                 yield Disturbance("touches", text, (Step(hold, point.trigger()),))
 
 
+def early_deletions(terrain: Terrain) -> Iterator[Disturbance]:
+    """Each subject deleted after each write of the operator."""
+    for point in terrain.points(Place.AFTER_REPLY):
+        for track in _subjects(terrain):
+            gone = Step(DeleteObject(_spelled(track), track.name), point.trigger())
+            yield Disturbance("deletions", f"{track} deleted after {_of(point)}", (gone,))
+
+
+def broken_watches(terrain: Terrain) -> Iterator[Disturbance]:
+    """At each write the watch of its kind breaks off: what comes next is seen as one change."""
+    for point in terrain.points(Place.BEFORE_COMMIT):
+        for track in _written(terrain, point):
+            broken = BreakWatch(kind=_spelled(track), gap=LATE_US[-1])
+            text = f"the watch of {track.kind} broken at {_of(point)} for {_span(broken.gap)}"
+            yield Disturbance("late-watches", text, (Step(broken, point.trigger()),))
+
+
 def stale_lists(terrain: Terrain) -> Iterator[Disturbance]:
     """After each write a restart whose list of that kind is from before the write."""
     after = {point.k: point for point in terrain.points(Place.AFTER_REPLY)}
@@ -206,27 +227,32 @@ def at_rest(terrain: Terrain) -> Iterator[Disturbance]:
         is_made = role_of(track.created.actor) == OPERATOR
         if track.removed is not None or (track.kind in seen and not is_made):
             continue
-        is_first = track.kind not in seen
+        most = MOST_FIELDS if track.kind not in seen else FIELDS_OF_OTHERS
         seen.add(track.kind)
         gone = DeleteObject(_spelled(track), track.name)
         yield Disturbance("deletions", f"{track} deleted at rest", (Step(gone, when),))
-        if is_made and is_first:
-            for path, patch in _changes(track.last):
+        if is_made:
+            for path, patch in _changes(track.last)[:most]:
                 edit = EditObject(_spelled(track), track.name, patch)
                 yield Disturbance("edits", f"{track} {path} changed at rest", (Step(edit, when),))
 
 
 def _changes(obj: Object) -> list[tuple[str, Mapping[str, Any]]]:
     """Merge patches that change one value each, below spec and data."""
-    found = [change for key in ("spec", "data") for change in _changed(obj.get(key), key)]
+    is_encoded = obj.get("kind") == "Secret"
+    found = [
+        change for key in ("spec", "data") for change in _changed(obj.get(key), key, is_encoded)
+    ]
     return found[:MOST_FIELDS]
 
 
-def _changed(value: Any, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _changed(value: Any, path: str, is_encoded: bool) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if isinstance(value, Mapping):
         for key, below in value.items():
-            for deeper, patch in _changed(below, key):
+            for deeper, patch in _changed(below, key, is_encoded):
                 yield f"{path}.{deeper}", {path: patch}
+    elif isinstance(value, str) and is_encoded:
+        yield path, {path: b64encode(b64decode(value) + b"-changed").decode()}
     elif isinstance(value, bool):
         yield path, {path: not value}
     elif isinstance(value, int):

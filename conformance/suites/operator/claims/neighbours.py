@@ -60,11 +60,12 @@ def _alike(run: OperatorHistory, unlike: list[str]) -> Obligation:
 def _unlike_each_other(known: Counterpart) -> list[str]:
     """The objects that only one of two equal workloads has, and phases and conditions that
     differ."""
-    subjects = tuple(_plain(name).partition(" ")[2] for name in known.subjects)
+    own_namespace = next((each for each in map(_namespace, known.subjects) if each), "")
+    subjects = tuple(_plain(name, own_namespace).partition(" ")[2] for name in known.subjects)
     theirs: dict[str, Object] = {}
     own: dict[str, Object] = {}
     for name, obj in known.end.items():
-        plain = _plain(name)
+        plain = _plain(name, own_namespace)
         # A shared object, such as a lock of the operator, belongs to no workload.
         if NEIGHBOUR in name:
             theirs[plain] = obj
@@ -89,10 +90,18 @@ def _is_named_after(plain: str, subjects: Iterable[str]) -> bool:
     return any(re.search(rf"(?<![a-z0-9]){re.escape(s)}(?![a-z0-9])", name) for s in subjects)
 
 
-def _plain(name: str) -> str:
-    """`Kind name`, the same for corresponding objects of both workloads."""
+def _plain(name: str, namespace: str) -> str:
+    """`Kind name`, the same for corresponding objects of both workloads, of which the first is in
+    that namespace: a name may begin with it."""
     kind, _, rest = name.partition(" ")
-    return f"{kind} {rest.rpartition('/')[2].replace(f'-{NEIGHBOUR}', '')}"
+    alone = rest.rpartition("/")[2].replace(f"-{NEIGHBOUR}", "")
+    return f"{kind} {alone.replace(NEIGHBOUR, namespace)}"
+
+
+def _namespace(name: str) -> str:
+    """Of `Kind namespace/name`, unless it is the neighbour's; empty if there is none."""
+    namespace, slash, _ = name.partition(" ")[2].partition("/")
+    return namespace if slash and namespace != NEIGHBOUR else ""
 
 
 def _state(obj: Object) -> str:

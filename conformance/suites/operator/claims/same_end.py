@@ -60,11 +60,12 @@ def same_end_after_a_crash(run: OperatorHistory) -> Obligations:
         yield from _same_end(run, "kill")
 
 
-@claim(4, armed_by="restart of the operator with a stale list")
+@claim(4, armed_by="restart of the operator with a stale list, or another leader")
 def same_end_after_stale_knowledge(run: OperatorHistory) -> Obligations:
-    """An operator that starts with an older list of a kind, and then sees the present, MUST reach
-    the end of the undisturbed run."""
+    """An operator that starts with an older list of a kind, and then sees the present, or of which
+    another replica takes over, MUST reach the end of the undisturbed run."""
     yield from _same_end(run, "stale_reads", beside=("kill",))
+    yield from _same_end(run, "pause")
 
 
 @claim(5, armed_by="late watch events")
@@ -91,7 +92,8 @@ def same_end_after_drift(run: OperatorHistory) -> Obligations:
         return
     edited = {path for fault in run.struck for path in _edited(fault.fault["edit_object"]["patch"])}
     kept = next((each for each in run.unlike if each.path in edited), None)
-    if kept is not None and run.history.is_stable and not _is_rewritten(run, kept):
+    is_all = all(each.path in edited for each in run.unlike)
+    if kept is not None and is_all and run.history.is_stable and not _is_rewritten(run, kept):
         yield met(run.struck[-1], run.history.end)
     elif kept is not None and run.history.is_stable:
         yield undecided(run.struck[-1], f"{LEFT_ALONE}{kept.object} {kept.path}")
