@@ -5,8 +5,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import cast
 
+import pytest
+
 from conformance.norm.obligations import Fate
-from conformance.suites.operator.claims.neighbours import _is_named_after, _not_delayed
+from conformance.suites.operator.claims.neighbours import _is_named_after, _not_delayed, _plain
 from conformance.suites.operator.view import OperatorHistory
 from vocabulary.history import Mark
 
@@ -47,3 +49,15 @@ def test_an_object_without_an_owner_belongs_to_the_subject_whose_name_stands_in_
         assert _is_named_after(f"ConfigMap {name}", ("a",))
     for name in ("lock", "data", "a1-entry"):
         assert not _is_named_after(f"ConfigMap {name}", ("a",))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ConfigMap kube-system/run.orders",
+        "ConfigMap kube-system/run-assay-neighbour.orders",
+        "ConfigMap kube-system/run.orders-assay-neighbour",
+    ],
+)
+def test_names_of_both_workloads_correspond_though_they_begin_with_a_namespace(name: str) -> None:
+    assert _plain(name, ("run", "run-assay-neighbour")) == "ConfigMap run.orders"

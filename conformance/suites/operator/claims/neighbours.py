@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from conformance.history.normal_form import NEIGHBOUR, differences
@@ -60,12 +60,12 @@ def _alike(run: OperatorHistory, unlike: list[str]) -> Obligation:
 def _unlike_each_other(known: Counterpart) -> list[str]:
     """The objects that only one of two equal workloads has, and phases and conditions that
     differ."""
-    own_namespace = next((each for each in map(_namespace, known.subjects) if each), "")
-    subjects = tuple(_plain(name, own_namespace).partition(" ")[2] for name in known.subjects)
+    namespaces = tuple(dict.fromkeys(map(_namespace, known.subjects)))
+    subjects = tuple(_plain(name, namespaces).partition(" ")[2] for name in known.subjects)
     theirs: dict[str, Object] = {}
     own: dict[str, Object] = {}
     for name, obj in known.end.items():
-        plain = _plain(name, own_namespace)
+        plain = _plain(name, namespaces)
         # A shared object, such as a lock of the operator, belongs to no workload.
         if NEIGHBOUR in name:
             theirs[plain] = obj
@@ -90,18 +90,20 @@ def _is_named_after(plain: str, subjects: Iterable[str]) -> bool:
     return any(re.search(rf"(?<![a-z0-9]){re.escape(s)}(?![a-z0-9])", name) for s in subjects)
 
 
-def _plain(name: str, namespace: str) -> str:
-    """`Kind name`, the same for corresponding objects of both workloads, of which the first is in
-    that namespace: a name may begin with it."""
+def _plain(name: str, namespaces: Sequence[str]) -> str:
+    """`Kind name`, the same for corresponding objects of both workloads, the names of whose
+    namespaces may be part of it."""
     kind, _, rest = name.partition(" ")
-    alone = rest.rpartition("/")[2].replace(f"-{NEIGHBOUR}", "")
-    return f"{kind} {alone.replace(NEIGHBOUR, namespace)}"
+    alone = rest.rpartition("/")[2]
+    for other in namespaces[1:]:
+        alone = alone.replace(other, namespaces[0])
+    return f"{kind} {alone.replace(f'-{NEIGHBOUR}', '')}"
 
 
 def _namespace(name: str) -> str:
-    """Of `Kind namespace/name`, unless it is the neighbour's; empty if there is none."""
+    """Of `Kind namespace/name`; empty if there is none."""
     namespace, slash, _ = name.partition(" ")[2].partition("/")
-    return namespace if slash and namespace != NEIGHBOUR else ""
+    return namespace if slash else ""
 
 
 def _state(obj: Object) -> str:
