@@ -9,10 +9,10 @@ from typing import Any, Final
 import pytest
 
 from conformance.suite import KindUse
-from conformance.worlds.simulated.bounds import MAX_WRITES_IN_A_ROW, Bounds
+from conformance.worlds.simulated.bounds import MAX_ENTRIES, MAX_WRITES_IN_A_ROW, Bounds
 from vocabulary.clock import MILLISECOND
 from vocabulary.history import Event, Write
-from vocabulary.kinds import Kind
+from vocabulary.kinds import LEASE, Kind
 from vocabulary.objects import get_path
 
 MANY: Final = 3 * MAX_WRITES_IN_A_ROW
@@ -104,6 +104,17 @@ def test_the_operator_that_repeats_itself_is_named(run: Run) -> None:
         run.write("s", actor="fleet/1")
     assert "writes of fleet without progress" in run.bounds.reached
     assert run.bounds.reached.endswith("of them: patch Ship.fleet.test s")
+
+
+def test_leases_that_are_renewed_for_long_fill_no_history(run: Run) -> None:
+    run.write("s", event="ADDED")
+    for _ in range(2 * MAX_ENTRIES):
+        run.write("leader", kind=str(LEASE))
+    run.write("s", body={"status": {"ready": 1}})
+    assert run.bounds.reached == ""
+    for number in range(MAX_ENTRIES):
+        run.write(f"s-{number}", kind="ConfigMap")
+    assert run.bounds.reached.startswith(f"{MAX_ENTRIES} entries in the history")
 
 
 def test_where_an_object_has_been_before_is_no_progress(run: Run) -> None:

@@ -22,7 +22,8 @@ from vocabulary.history import MAX_RECORDS, Write, role_of
 from vocabulary.kinds import LEASE
 
 MAX_ENTRIES: Final = 1_500
-"""Entries of the history: ten times as many as the longest scenario of few pods has."""
+"""Entries of the history but for Leases: ten times as many as the longest scenario of few pods has.
+Leases are renewed every two seconds, however long a run rests."""
 ENTRIES_PER_POD: Final = 50
 """So many more for each pod that users ask for."""
 MAX_STEPS: Final = 40_000
@@ -61,6 +62,8 @@ class Bounds:
         self._resets: Counter[str] = Counter()
         """How often each object began again since a client outside of the cluster wrote, by uid."""
         self._crashes = 0
+        self._leases = 0
+        """Writes of Leases."""
 
     def took_too_long(self, steps: int) -> None:
         """The simulation has come to more events than `max_steps`."""
@@ -80,10 +83,14 @@ class Bounds:
         """A write was recorded."""
         if write.actor in _OUTSIDERS and write.event in ("ADDED", "MODIFIED"):
             self._count_pods(write)
-        if write.n >= min(MAX_ENTRIES + ENTRIES_PER_POD * self.pods, MAX_RECORDS):
+        if write.n >= MAX_RECORDS:
             self._limit(f"{write.n} entries in the history")
         if write.kind == _LEASE:
+            self._leases += 1
             return
+        entries = write.n - self._leases
+        if entries >= MAX_ENTRIES + ENTRIES_PER_POD * self.pods:
+            self._limit(f"{entries} entries in the history")
         self._count_resets(write)
         role = role_of(write.actor)
         if role in self._stretches:
