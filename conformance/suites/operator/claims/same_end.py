@@ -7,6 +7,7 @@ Ends are compared in normal form, without the fields that two seeds give differe
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any, Final
 
 from conformance.history.normal_form import Difference, most_alive
@@ -126,7 +127,7 @@ def exactly_one(run: OperatorHistory) -> Obligations:
     known = run.undisturbed
     if known is None or not run.struck or run.history.header.scenario != known.scenario:
         return
-    if run.is_upgrade:  # the older version may have had more
+    if run.is_upgrade or _asks_for_another_spec(run):  # there may be more
         return
     if why := run.why_not_comparable:
         yield undecided(run.struck[0], why)
@@ -144,6 +145,15 @@ def exactly_one(run: OperatorHistory) -> Obligations:
             f"{when(extra)} {most} of {kind} were alive, undisturbed {usual}: {names}.",
             *(track.created for track in of_kind),
         )
+
+
+def _asks_for_another_spec(run: OperatorHistory) -> bool:
+    """True if a user changed the spec of a subject, such as its number of replicas."""
+    for track in run.owners:
+        specs = [(version.actor, (version.object or {}).get("spec")) for version in track.versions]
+        if any(now != before and who == "user" for (_, before), (who, now) in pairwise(specs)):
+            return True
+    return False
 
 
 @claim(19, armed_by="undisturbed run that came to rest")
