@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from chaos.choice import named_kind
 from conformance.history import Track
 from conformance.history.normal_form import OF_PROCESSES, is_custom
 from conformance.norm import Obligations, met, undecided, violated
@@ -66,9 +67,10 @@ def _has_ended(lost: Track, fault: Fault) -> bool:
 
 def _deleted_by(run: OperatorHistory, fault: Fault) -> Track | None:
     """The object of the tree that a fault deleted."""
-    name = str(fault.fault["delete_object"].get("name"))
-    for track in run.tree:
-        if track.name != name or track.created.n > fault.n:
+    deleted = fault.fault["delete_object"]
+    named = str(named_kind(deleted["kind"])), str(deleted["name"])
+    for track in run.tree:  # in which an object may have the name of its subject
+        if (track.kind, track.name) != named or track.created.n > fault.n:
             continue
         marked = (v for v in track.versions if "deletionTimestamp" in meta(v.object or {}))
         ended = next(marked, track.removed)
