@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from chaos.choice import named_kind
 from conformance.history import Track
 from conformance.history.normal_form import OF_PROCESSES, is_custom
 from conformance.norm import Obligations, met, undecided, violated
@@ -68,9 +67,11 @@ def _has_ended(lost: Track, fault: Fault) -> bool:
 def _deleted_by(run: OperatorHistory, fault: Fault) -> Track | None:
     """The object of the tree that a fault deleted."""
     deleted = fault.fault["delete_object"]
-    named = str(named_kind(deleted["kind"])), str(deleted["name"])
+    spelled_group = deleted["kind"].split("/")[0] if deleted["kind"].count("/") == 2 else ""
     for track in run.tree:  # in which an object may have the name of its subject
-        if (track.kind, track.name) != named or track.created.n > fault.n:
+        kind, _, group = track.kind.partition(".")
+        is_kind = deleted["kind"].rpartition("/")[2] == kind and spelled_group in ("", group)
+        if not is_kind or track.name != deleted["name"] or track.created.n > fault.n:
             continue
         marked = (v for v in track.versions if "deletionTimestamp" in meta(v.object or {}))
         ended = next(marked, track.removed)
