@@ -24,8 +24,8 @@ SILENCE_SECONDS: Final = 900.0
 LEAST_SECONDS: Final = 60.0
 _PRELOAD: Final = ("_pytest.assertion.rewrite", "coverage", "hypothesis", "msgspec", "yaml")
 # Plain asserts: pytest would load the modules whose asserts it rewrites itself, the originals. Also
-# tests that are left out by default, but none beside a real server: it does not wait for a simulation
-# whose lines are traced.
+# tests that are left out by default, but none beside a real server, which does not wait for a
+# simulation whose lines are traced.
 _QUIET: Final = (
     "--assert=plain",
     "-q",
