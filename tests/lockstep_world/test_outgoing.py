@@ -9,10 +9,14 @@ import pytest
 
 from conformance.scenarios import SCENARIOS
 from conformance.under_test import DeclaredAnswer, UnderTest
+from conformance.worlds.lockstep.outgoing import Outgoing
 from conformance.worlds.simulated.world import SimulatedWorld
+from fixtures.simulated.cluster import SimulatedCluster
+from fixtures.simulated.serve.requests import Call
 from tests.headers import header_of
 from tests.lockstep_world.lockstep_run import NAME, LockstepRun, Program, lockstep_run
 from vocabulary.clock import HOUR, MINUTE, SECOND
+from vocabulary.errors import ApiError
 from vocabulary.history import (
     Entry,
     Mark,
@@ -156,6 +160,37 @@ def test_the_proxy_of_the_api_server_leads_to_the_same_answers(
         goes_on = bool(run.answered_after())
     assert calls == ([called] if called else [])
     assert goes_on is (called is not None and called[-1] == "200")
+
+
+@pytest.mark.parametrize(
+    ("target", "code", "message"),
+    [
+        ("services/a", 503, 'no endpoints available for service "a"'),
+        ("services/a:81", 503, 'no service port 81 found for service "a"'),
+        ("services/a:web", 503, 'no endpoints available for service "a"'),
+        ("services/https:a:8265", 503, 'no endpoints available for service "a"'),
+        ("services/a:b:c:d", 400, 'invalid service request "a:b:c:d"'),
+        ("services/b", 404, 'services "b" not found'),
+        ("pods/zz", 404, 'pods "zz" not found'),
+    ],
+)
+def test_the_proxy_refuses_in_the_words_of_a_real_server(
+    target: str, code: int, message: str
+) -> None:
+    """Those of Kubernetes v1.36, asked for the same without a ready pod."""
+    cluster = SimulatedCluster(1, nodes=0)
+    manifest = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "a", "namespace": "default"},
+        "spec": {"selector": {"app": "a"}, "ports": [{"port": PORT}]},
+    }
+    cluster.api.handle(Create(SERVICE, manifest, "default", "a"), "user")
+    outgoing = Outgoing(NAME, "default", cluster.api, cluster.recorder)
+    call = Call("GET", f"/api/v1/namespaces/default/{target}/proxy/x", {}, {}, b"")
+    with pytest.raises(ApiError) as refused:
+        outgoing.proxied(call, "user", 0)
+    assert (refused.value.code, refused.value.message) == (code, message)
 
 
 @pytest.mark.parametrize(("name", "is_found"), [("a", True), ("head.a", True), ("b.a", False)])

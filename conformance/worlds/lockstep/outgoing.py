@@ -41,6 +41,8 @@ _NO_SUCH_NAME: Final = 3
 _MALFORMED: Final = _RESPONSE | 1
 _TTL_SECONDS: Final = 30
 _PROXY_PATH: Final = re.compile("/api/v1/namespaces/([^/]+)/(pods|services)/([^/]+)/proxy(/.*)?")
+_TARGET: Final = re.compile("(?:https?:(?=[^:]*:))?([^:]+)(?::([^:]*))?")
+"""NAME, NAME:PORT or SCHEME:NAME:PORT."""
 _VERBS: Final = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 
 
@@ -103,9 +105,10 @@ class Outgoing:
             return None
         namespace, plural, target, path = map(unquote, found.groups("/"))
         kind = POD if plural == POD.plural else SERVICE
-        # SCHEME:NAME:PORT, of which the name alone has to be there.
-        parts = target.split(":")
-        name, port = (parts[1], parts[2]) if parts[2:] else (*parts, "")[:2]
+        parts = _TARGET.fullmatch(target)
+        if parts is None:
+            raise ApiError(400, "BadRequest", f'invalid {kind.kind.lower()} request "{target}"')
+        name, port = parts.groups("")
         self._api.access.authorize(
             rq.Get(kind, namespace, name, subresource="proxy"),
             actor,
@@ -124,16 +127,15 @@ class Outgoing:
 
     def _service_address(self, service: Object, port: str) -> str:
         """The address of a ready pod, at the Service's port of that name or number."""
-        name = name_of(service)
-        ports = service["spec"].get("ports") or ()
-        numbers = [
-            each["port"] for each in ports if port in (each.get("name", ""), str(each["port"]))
-        ]
-        if not numbers:
-            raise _unavailable(f'no service port "{port}" found for service "{name}"')
-        if not (reached := sorted(self._reached(service))):
+        name, ports = name_of(service), service["spec"].get("ports") or ()
+        numbers = {each.get("name", ""): each["port"] for each in ports}
+        numbers |= {str(each["port"]): each["port"] for each in ports}
+        if port not in numbers and port.isdecimal():
+            raise _unavailable(f'no service port {port} found for service "{name}"')
+        reached = sorted(self._reached(service))
+        if port not in numbers or not reached:
             raise _unavailable(f'no endpoints available for service "{name}"')
-        return f"{reached[0]}:{numbers[0]}"
+        return f"{reached[0]}:{numbers[port]}"
 
     def _declared_for(self, address: str) -> Iterator[tuple[str, DeclaredAnswer]]:
         """The answers of the Services at an address, each with `NAME.NAMESPACE:PORT`."""

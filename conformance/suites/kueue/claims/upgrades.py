@@ -75,7 +75,7 @@ def _kept(
     )
     found = [
         (lost, f"has lost or changed its reservation of {_told(before)}"),
-        (_double(run, job, start), "is not the only Workload of its job that holds quota"),
+        (_double(run, job, start), f"is not the only Workload of {job}"),
         (stopped, f"has its job suspended: {job} ran"),
         (deleted, f"has pods of its job deleted: {listed(map(str, pods[:3]))} ran"),
     ]
@@ -116,15 +116,14 @@ def _deletion(run: WorkloadRun, pod: Track, start: Moment) -> Moment | None:
 
 
 def _double(run: WorkloadRun, job: JobRun, start: Moment) -> Moment | None:
-    """The first moment at which another Workload of the same job holds quota, too."""
+    """The first moment at which another Workload is created for a job that has this one."""
     uids = {root.uid for root in job.roots}
     for track in run.history.by_kind.get(run.track.kind, ()):
-        if track is run.track:
-            continue
-        for version in track.versions:
-            owners = {each["uid"] for each in owner_references(version.object or {})}
-            if version.n > start.n and owners & uids and Snapshot(version).has_quota:
-                return version
+        owners = {each["uid"] for each in owner_references(track.first)}
+        standing = run.at(track.created.n)
+        is_another = track is not run.track and track.created.n > start.n and owners & uids
+        if is_another and standing is not None and not standing.is_terminating:
+            return track.created
     return None
 
 

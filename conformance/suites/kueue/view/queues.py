@@ -586,11 +586,19 @@ class Queues:
         got = preemptor.next(evicted, lambda each: each.has_reservation)
         return (got is None or got.n > at.n) and self._is_kept(evicted, run, at)
 
-    def unready(self, since_us: Micros, until: Moment, but: WorkloadRun) -> WorkloadRun | None:
-        """One that was admitted all the time from a time up to a moment, and not ready."""
+    def unready(self, since_us: Micros, until: Snapshot, but: WorkloadRun) -> WorkloadRun | None:
+        """One that was admitted all the time from a time up to an admission, and not ready; or from
+        an admission on that the same process has made, since it knows its own."""
+        began_n = max((each.n for each in but.operator.processes if each.n < until.n), default=0)
         for run in self._workloads:
             standing = [each for each in run.snapshots if each.n < until.n]
-            last = max((each.n for each in standing if each.t <= since_us), default=None)
+            own = {
+                each.n
+                for each in run.admissions
+                if each.n > began_n and each.write.actor == until.write.actor
+            }
+            known = (each.n for each in standing if each.t <= since_us or each.n in own)
+            last = max(known, default=None)
             if run is but or last is None:
                 continue
             if all(each.blocks_others for each in standing if each.n >= last):
