@@ -435,6 +435,7 @@ def test_options_reach_the_runner(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("conformance.running.suite.run_suite", remember)
+    monkeypatch.chdir(tmp_path)  # where its journal goes
     assay("run", "aw-015", "--crash-points", "--rerun", "-j", 3, "--seed", 9, "-q")
     ((words, options),) = asked
     assert words == ("AW-015",)

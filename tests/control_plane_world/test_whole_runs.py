@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import subprocess
@@ -59,14 +60,17 @@ def test_a_suite_that_is_killed_leaves_histories_and_its_folder_and_nothing_else
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     command = [*ASSAY, "run", "appwrapper", "--cluster", "control-plane", "-q", "-j", "4"]
+    # Where the control plane's programs are.
+    places = {name: os.environ[name] for name in ("HOME", "ASSAY_CACHE") if name in os.environ}
     with subprocess.Popen(
         [*command, "--out", str(tmp_path / "out")],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        env={"PATH": "/usr/bin:/bin", "TMPDIR": str(tmp_path), "HOME": str(Path.home())},
+        env={**places, "PATH": "/usr/bin:/bin", "TMPDIR": str(tmp_path)},
     ) as suite:
         unfinished = tmp_path / "out" / "unfinished"
-        assert eventually(lambda: any(unfinished.glob("*.jsonl")))
+        assert eventually(lambda: any(unfinished.glob("*.jsonl")) or suite.poll() is not None)
+        assert suite.poll() is None, "it ended by itself"
         time.sleep(after_seconds)
         assert abandoned() == []
         suite.send_signal(signal.SIGKILL)
