@@ -99,8 +99,10 @@ def _kept(
 
 def _others_acts(run: WorkloadRun, job: JobRun, start: Moment) -> Iterator[Moment]:
     """Acts of other clients on a Workload and its job after a moment, and the end of the job."""
-    yield from filter(None, (job.was_deleted(start), run.overtaken(start)))
-    yield from (end for end in (job.ended,) if end is not None and end.n > start.n)
+    inactive = run.next(start, lambda each: not each.is_active)
+    ended = job.ended if job.ended is not None and job.ended.n > start.n else None
+    ends = (job.was_deleted(start), run.gone(start), run.queues.closed(run, start), inactive, ended)
+    yield from filter(None, ends)
     for track in (run.track, *job.roots):
         for version in track.versions:
             if version.n > start.n and not run.is_by_controllers(version.actor):
