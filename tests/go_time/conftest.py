@@ -29,3 +29,9 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def ticks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A program that does nothing for a day but look at its timer."""
     return built(Path(__file__).parent / "ticks", tmp_path_factory.mktemp("go"))
+
+
+@pytest.fixture(scope="session")
+def addresses(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program that prints addresses, and starts as many threads as THREADS says."""
+    return built(Path(__file__).parent / "addresses", tmp_path_factory.mktemp("go"))

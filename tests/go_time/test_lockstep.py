@@ -158,6 +158,18 @@ def test_a_thread_that_is_held_up_at_its_return_is_not_overlooked(tmp_path: Path
     assert (tmp_path / "output").read_text() == "writer reader\n" * 10
 
 
+def test_addresses_do_not_depend_on_threads(
+    addresses: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When threads are started is chance; the order of a map of pointers depends on addresses."""
+    told = []
+    for threads in ("00", "07", "40"):
+        monkeypatch.setenv("THREADS", threads)
+        moves_until_it_ends(addresses, tmp_path / threads)
+        told.append((tmp_path / threads).read_text().split())
+    assert told[0] == told[1] == told[2]
+
+
 def test_its_random_numbers_are_those_of_its_seed(names: Path, tmp_path: Path) -> None:
     told = []
     for n, seed in enumerate((1, 1, 2)):
