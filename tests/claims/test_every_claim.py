@@ -9,6 +9,7 @@ import pytest
 
 from conformance import claims
 from conformance.history import History
+from conformance.norm import exceptions
 from conformance.norm.claim import Claim
 from conformance.norm.verdict import Outcome
 from conformance.suites.appwrapper.sources import FAULT_TOLERANCE, MLBATCH_GUIDE
@@ -34,12 +35,13 @@ OF_JOBSET = (
     *(70, 71, 72, 73, 74, 75, 76, 77),
     *(90, 91, 92, 93, 94, 95, 96, 97, 98, 99),
     *(100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113),
+    114,
 )
 OF_KUEUE = (
     *(*range(1, 17), *range(20, 27)),
     *range(30, 39),
     *range(40, 57),
-    *range(60, 69),
+    *range(60, 70),
     *range(101, 121),
     *range(201, 209),
 )
@@ -59,14 +61,14 @@ WHAT_MUST_BE_CLAIMED = [
     *(f"AW-{n:03}" for n in range(60, 65)),
     *(f"AW-{n:03}" for n in range(70, 81)),
     *(f"AW-{n:03}" for n in range(85, 99)),
-    *("AW-100", "AW-101", "AW-110", "AW-111"),
+    *("AW-100", "AW-101", "AW-110", "AW-111", "AW-112"),
     *(f"INV-{n}" for n in range(1, 11)),
     *(f"JS-{n:03}" for n in OF_JOBSET),
     *(f"KQ-{n:03}" for n in OF_KUEUE),
     *(f"MLB-{n:03}" for n in OF_MLBATCH),
     *(f"OP-{n:03}" for n in OF_OPERATOR),
     *(f"QL-{n:03}" for n in range(1, 18)),
-    *(f"ST-{n:03}" for n in range(1, 52)),
+    *(f"ST-{n:03}" for n in range(1, 53)),
 ]
 SOURCES = {
     "appwrapper": (FAULT_TOLERANCE, MLBATCH_GUIDE),
@@ -83,6 +85,7 @@ SUITES = {
     "OP": "operator",
 }
 
+ARMED_BY_WAITING = {"AW-112", "INV-6", "MLB-020", "MLB-041", "MLB-044"}
 SOUND: dict[str, Callable[[], Story]] = {
     "retried": stories.retried,
     "exhausted": stories.exhausted,
@@ -115,7 +118,8 @@ def test_a_claim_is_one_normative_sentence_with_a_source(claim: Claim) -> None:
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", claim.name)
     assert re.search(r"\b(MUST|SHOULD|MAY)\b", claim.text)
     assert claim.text.endswith(".")
-    assert claim.source.document in SOURCES[claim.suite]
+    documents = (*SOURCES[claim.suite], exceptions.SOURCE.document)
+    assert claim.source.document in documents
     assert claim.source.section
     assert claim.source.sentence >= 1
     assert claim.suite == SUITES[claim.id.partition("-")[0]]
@@ -136,7 +140,9 @@ def test_a_history_without_an_appwrapper_arms_no_claim(claim: str) -> None:
     assert verdict.because.startswith("Never armed: no ")
 
 
-@pytest.mark.parametrize("claim", sorted(set(JUDGED) - {"INV-6", "MLB-020", "MLB-041", "MLB-044"}))
+@pytest.mark.parametrize(
+    "claim", sorted(set(JUDGED) - {"AW-112", "INV-6", "MLB-020", "MLB-041", "MLB-044"})
+)
 def test_an_appwrapper_that_only_waits_arms_no_claim_about_running_it(claim: str) -> None:
     story = stories.begin(Story(suspended=True)).at(1000).ends()
     verdict = verdict_of(claim, story)

@@ -27,7 +27,7 @@ from conformance.history.object_diff import differences as object_diff
 from conformance.history.operator import OperatorView
 from conformance.norm.claim import Claim
 from conformance.norm.obligations import Obligation, undecided
-from vocabulary.history import AT_REST, OPERATOR, Counterpart, Fault, Mark, Process, Write
+from vocabulary.history import AT_REST, OPERATOR, Counterpart, Fault, Mark, Process, Write, role_of
 from vocabulary.implementations import versions
 from vocabulary.objects import Object, owner_references
 
@@ -200,7 +200,9 @@ class OperatorHistory:
         return [
             mark
             for mark in self.history.marks
-            if mark.mark == "step" and mark.text.startswith(f"{OPERATOR} raised ")
+            if mark.mark == "step"
+            and role_of(mark.text.partition(" raised ")[0]) == OPERATOR
+            and " raised " in mark.text
         ]
 
     @property

@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from chaos.ground import ProcessState
 from conformance.under_test import READY_PATH
+from conformance.worlds.panics import PanicError, panics
 from fixtures.control_plane import process as operating_system
 from fixtures.control_plane.process import Process
 
@@ -70,6 +71,11 @@ class RealOperator:
             if self._process is None or not self._process.is_alive():
                 return "down"
             return "paused" if self._paused else "running"
+
+    @property
+    def panics(self) -> Sequence[PanicError]:
+        """Those that it has recovered from, in all its incarnations."""
+        return panics(self._log.read_bytes()) if self._log.exists() else ()
 
     def start(self) -> None:
         """Start it; nothing happens if it runs. It is noted as started once it is ready."""

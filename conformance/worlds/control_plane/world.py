@@ -15,6 +15,7 @@ from chaos.fault import Fault
 from chaos.happening import Happening, Place
 from chaos.injector import Injected, Injector
 from chaos.plan import Plan, Step
+from conformance.bug import in_words
 from conformance.editions import of_run
 from conformance.scenario_type import Scenario
 from conformance.suite import load as suites
@@ -24,6 +25,7 @@ from conformance.worlds.control_plane.commit_teller import CommitTeller
 from conformance.worlds.control_plane.connections import Connections
 from conformance.worlds.control_plane.leaders import Leaders
 from conformance.worlds.control_plane.manifest_for_run import ManifestForRun
+from conformance.worlds.control_plane.operator_process import RealOperator
 from conformance.worlds.control_plane.operator_rights import may_have_to_do_with
 from conformance.worlds.control_plane.processes import RealProcesses
 from conformance.worlds.control_plane.recorder import Commit, wall_us
@@ -322,6 +324,9 @@ class ControlPlaneWorld(World):
         self._last_write_us = wall_us()  # what was broken until now has not been quiet
         self.mark("faults-stopped")
         is_stable = self._wait_until(self.is_stable, self.patience_us)
+        for name, operator in self._operators.items():
+            for panic in operator.panics if isinstance(operator, RealOperator) else ():
+                self.mark("step", f"{name} raised {in_words(panic)}")
         self.mark("stable" if is_stable else "not-stable")
         self._wait_until(lambda: self.session.recorder.is_watching, self.patience_us)
         time.sleep(BARRIER_SECONDS)

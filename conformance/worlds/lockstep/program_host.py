@@ -150,6 +150,12 @@ class ProgramHost:
         told = (it.outgoing.failed_since(since_us) for it in self._processes.values())
         return next(filter(None, told), "")
 
+    def report_panics(self) -> None:
+        """Those that the processes have recovered from."""
+        for process in self._processes.values():
+            for panic in process.panics:
+                self._on_crash(process.name, panic)
+
     def close(self) -> None:
         """End the processes, and remove their files."""
         for process in self._processes.values():

@@ -6,7 +6,7 @@ import os
 import re
 import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,6 +22,7 @@ from conformance.worlds.lockstep.own_files import OwnFiles, why_no_files_of_its_
 from conformance.worlds.lockstep.pacing import BusyError, Pacing
 from conformance.worlds.lockstep.server_address import listen
 from conformance.worlds.lockstep.serving import Served, Serving
+from conformance.worlds.panics import PanicError, panics
 from conformance.worlds.simulated.connection import Connection
 from conformance.worlds.simulated.operator_process import FAST_WAKES, LEAST_POLL_US
 from fixtures import parent_bound
@@ -266,6 +267,11 @@ class ProgramProcess:
         for port in self._ports:
             end = end.replace(f":{port}", ":PORT")
         return f"its log ends: {end.strip()}" if end else "its log is empty"
+
+    @property
+    def panics(self) -> Sequence[PanicError]:
+        """Those that it has recovered from, in all its incarnations."""
+        return panics(self._log.read_bytes()) if self._log.exists() else ()
 
     def on_watch_rule(self, rule: WatchRule, holds: bool) -> None:
         self.serving.on_watch_rule(rule, holds)

@@ -344,6 +344,8 @@ class SimulatedWorld(World):
         self._quiet_since_us = self.loop.now_us  # what was broken until now has not been quiet
         self.mark("faults-stopped")
         is_stable = self._run_until(self.is_stable, bound_us)
+        for program in self._programs:
+            program.report_panics()
         if is_stable and self._repeated_call:
             self._bounds.called(self._repeated_call)
         if is_stable and not self.given_up:

@@ -187,6 +187,11 @@ def believes_an_errored_list(self: Rules, error: ApiError) -> tuple[Object, ...]
     return ()
 
 
+@mutant(Rules.pods_when_list_failed, "It fails if pods cannot be listed.", "AW-112")
+def fails_on_an_errored_list(self: Rules, error: ApiError) -> tuple[Object, ...] | None:
+    raise ValueError("no list") from error
+
+
 @mutant(
     Rules.confirms_absence,
     "That everything is gone is read from a cache that may lag.",

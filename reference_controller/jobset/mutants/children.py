@@ -104,3 +104,10 @@ def deletes_any_namesake(self: Rules, job: Job, job_set: Object) -> Delete:
 @MUTANTS.mutant(Rules.identity, "It changes whatever has the name of one of its Jobs.", "JS-112")
 def changes_any_namesake(self: Rules, job: Job) -> Object:
     return {}
+
+
+@MUTANTS.mutant(Rules.works_on, "It fails on what is being deleted.", "JS-114")
+def fails_on_the_deleted(self: Rules, job_set: Object) -> bool:
+    if not Rules.works_on(self, job_set):
+        raise ValueError("it has a deletionTimestamp")
+    return True

@@ -110,3 +110,10 @@ def default_class_is_ignored(self: Rules, workload: Object) -> Object:
         each["template"]["spec"].get("priorityClassName") for each in workload["spec"]["podSets"]
     )
     return workload if named else with_path(workload, "spec.priority", 0)
+
+
+@MUTANTS.mutant(Rules.tells, "It fails on what has finished.", "KQ-069")
+def fails_on_the_finished(self: Rules, type_: str) -> bool:
+    if type_ == Condition.FINISHED:
+        raise ValueError("there is no Event of that")
+    return Rules.tells(self, type_)

@@ -263,3 +263,10 @@ def services_stay_away(self: Rules, kind: Kind) -> bool:
 @MUTANTS.mutant(Rules.restores, "It does not restore ConfigMaps.", "ST-045")
 def config_maps_stay_away(self: Rules, kind: Kind) -> bool:
     return kind != CONFIG_MAP
+
+
+@MUTANTS.mutant(Rules.restarts_deleted, "It fails on pods that stay deleted.", "ST-052")
+def fails_on_the_lost(self: Rules, setting: bool) -> bool:
+    if not setting:
+        raise ValueError("it has no pod")
+    return True

@@ -1,4 +1,4 @@
-"""INV-1…6, 10: what must hold at every position, whatever is going on."""
+"""INV-1…6, 10, AW-112: what must hold at every position, whatever is going on."""
 
 from __future__ import annotations
 
@@ -6,7 +6,16 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Final
 
-from conformance.norm import OPTIONS, WRITERS, Obligations, met, not_before, undecided, violated
+from conformance.norm import (
+    OPTIONS,
+    WRITERS,
+    Obligations,
+    exceptions,
+    met,
+    not_before,
+    undecided,
+    violated,
+)
 from conformance.norm.claim import Level
 from conformance.norm.words import listed, state_of, when
 from conformance.suites.appwrapper.claims.forceful_clock import clock_start, grace_within
@@ -17,9 +26,9 @@ from conformance.suites.appwrapper.claims.quota_release import (
 )
 from conformance.suites.appwrapper.claims.retry_limit import counted_resets
 from conformance.suites.appwrapper.decisions import A9, A15, A19, A20
-from conformance.suites.appwrapper.judging import claim
+from conformance.suites.appwrapper.judging import claim, claim_of_history
 from conformance.suites.appwrapper.sources import detailed_description, guide, progress_guarantees
-from conformance.suites.appwrapper.view import AppWrapperRun
+from conformance.suites.appwrapper.view import AppWrapperHistory, AppWrapperRun
 from conformance.suites.appwrapper.view.late_pods import was_made_for_the_gone
 from conformance.suites.appwrapper.view.snapshots import (
     FAILED,
@@ -260,3 +269,15 @@ def force_has_its_time(aw: AppWrapperRun) -> Obligations:
             happened=request,
             origin=least.origin,
         )
+
+
+@claim_of_history(
+    "AW-112",
+    exceptions.SOURCE,
+    level=Level.DERIVED,
+    armed_by="run of the controller",
+    from_any_versions=True,
+)
+def appwrapper_controller_does_not_panic(view: AppWrapperHistory) -> Obligations:
+    """The controller and its webhooks MUST NOT panic or raise an exception, whatever they meet."""
+    yield from exceptions.escaped(view, view.operator)

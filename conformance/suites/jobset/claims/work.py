@@ -1,4 +1,4 @@
-"""JS-047: the work of a restart is bounded by the number of Jobs."""
+"""JS-047, 114: the work of a restart is bounded by the number of Jobs; no exception escapes."""
 
 from __future__ import annotations
 
@@ -6,15 +6,23 @@ from collections.abc import Iterable
 from itertools import zip_longest
 from typing import Final
 
-from conformance.norm import WRITERS, Obligation, Obligations, met, undecided, violated
+from conformance.norm import (
+    WRITERS,
+    Obligation,
+    Obligations,
+    exceptions,
+    met,
+    undecided,
+    violated,
+)
 from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.jobset.api import JOB_SET
 from conformance.suites.jobset.decisions import BOUNDED_WORK
-from conformance.suites.jobset.judging import claim
+from conformance.suites.jobset.judging import claim, claim_of_history
 from conformance.suites.jobset.kind import JobState
 from conformance.suites.jobset.sources import motivation
-from conformance.suites.jobset.view import Child, JobSetRun
+from conformance.suites.jobset.view import Child, JobSetHistory, JobSetRun
 from conformance.suites.jobset.view.answers import was_deleted_by_others
 from conformance.suites.jobset.view.needless import needless_requests
 from conformance.suites.jobset.view.status_steps import Step, is_replaced, steps
@@ -167,3 +175,15 @@ def _counted(job: JobState) -> tuple[object, ...]:
         job.succeeded,
         job.is_terminating,
     )
+
+
+@claim_of_history(
+    "JS-114",
+    exceptions.SOURCE,
+    level=Level.DERIVED,
+    armed_by="run of the controller",
+    from_any_versions=True,
+)
+def jobset_controller_does_not_panic(view: JobSetHistory) -> Obligations:
+    """The controller and its webhooks MUST NOT panic or raise an exception, whatever they meet."""
+    yield from exceptions.escaped(view.history, view.operator)

@@ -1,10 +1,18 @@
-"""KQ-042, 044, 046, 050: queues that admit nothing, and what users read of all this."""
+"""KQ-042, 044, 046, 050, 069: queues that admit nothing, and what users read of all this."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from conformance.norm import Obligations, eventually, in_the_end, met, undecided, violated
+from conformance.norm import (
+    Obligations,
+    eventually,
+    exceptions,
+    in_the_end,
+    met,
+    undecided,
+    violated,
+)
 from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.kueue.api import STOPPED_REASONS
@@ -183,3 +191,15 @@ def amounts_in(flavors: Iterable[Object] | None, key: str = "total") -> Held:
 def text_of(held: Held) -> str:
     told = ((value, what) for what, value in sorted(held.items()) if value)
     return ", ".join(f"{value} {name} of {flavor}" for value, (flavor, name) in told) or "0"
+
+
+@claim_of_history(
+    "KQ-069",
+    exceptions.SOURCE,
+    level=Level.DERIVED,
+    armed_by="run of the controller",
+    from_any_versions=True,
+)
+def kueue_does_not_panic(view: KueueHistory) -> Obligations:
+    """The controller and its webhooks MUST NOT panic or raise an exception, whatever they meet."""
+    yield from exceptions.escaped(view.history, view.operator)

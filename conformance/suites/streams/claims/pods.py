@@ -1,4 +1,4 @@
-"""ST-019 to 024, 040, 045: launches, restarts, and what is restored."""
+"""ST-019 to 024, 040, 045, 052: launches, restarts, and what is restored."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from conformance.history import Moment, Track
-from conformance.norm import Obligations, eventually, in_the_end, met, violated
+from conformance.norm import Obligations, eventually, exceptions, in_the_end, met, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import states_of, when
 from conformance.suites.streams.api import (
@@ -19,10 +19,10 @@ from conformance.suites.streams.api import (
     PROCESSING_ELEMENT,
 )
 from conformance.suites.streams.decisions import HEALED
-from conformance.suites.streams.judging import claim
+from conformance.suites.streams.judging import claim, claim_of_history
 from conformance.suites.streams.kind import ElementState
 from conformance.suites.streams.sources import text
-from conformance.suites.streams.view import FORBIDDEN, JobRun, ending, first
+from conformance.suites.streams.view import FORBIDDEN, JobRun, StreamsHistory, ending, first
 from vocabulary.history import Write
 from vocabulary.kinds import CONFIG_MAP, POD
 from vocabulary.objects import Object, annotations_of, get_path, is_terminating, labels_of
@@ -389,3 +389,15 @@ def _again(run: JobRun, lost: Track, gone: Moment) -> Moment | None:
         if each.kind == lost.kind and each.name == lost.name and each.created.n > gone.n
     )
     return next(later, None)
+
+
+@claim_of_history(
+    "ST-052",
+    exceptions.SOURCE,
+    level=Level.DERIVED,
+    armed_by="run of the controller",
+    from_any_versions=True,
+)
+def streams_operator_does_not_panic(view: StreamsHistory) -> Obligations:
+    """The controller and its webhooks MUST NOT panic or raise an exception, whatever they meet."""
+    yield from exceptions.escaped(view.history, view.operator)
