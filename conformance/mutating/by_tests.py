@@ -70,10 +70,17 @@ class Suite:
         )
 
     def of(self, mutant: SourceMutant) -> list[str]:
-        """Those that execute a line of the mutant, the ones that execute the fewest lines first;
-        all, if it is executed when its module is loaded."""
-        found = by_whom(self._executed, mutant.path, mutant.lines)
-        return sorted(found or self._lines, key=lambda name: (self._lines[name], name))
+        """Those that execute a line of the mutant, the ones that execute the fewest lines first.
+
+        What is executed when its module is loaded, maybe amid one test, is seen by any test: those
+        that execute a line of the module come first.
+        """
+        if mutant.scope != mutant.lines:
+            found = by_whom(self._executed, mutant.path, mutant.lines)
+            return sorted(found or self._lines, key=lambda name: (self._lines[name], name))
+        lines = self._executed.get(mutant.path, {}).values()
+        near = {name for names in lines for name in names}
+        return sorted(self._lines, key=lambda name: (name not in near, self._lines[name], name))
 
     @property
     def limit_seconds(self) -> float:

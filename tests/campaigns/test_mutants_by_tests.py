@@ -44,6 +44,13 @@ def test_a_mutant_under_which_no_test_fails_survives(mutant: SourceMutant, tests
     assert (result.fate, result.by) == ("survived", "")
 
 
+def test_what_is_executed_at_loading_is_tried_with_all_tests(mutant: SourceMutant) -> None:
+    """One test has loaded the module, another one uses it, and a third one does neither."""
+    at_loading = replace(mutant, line=1, lines=(1,), scope=(1,))
+    executed = {mutant.path: {1: ["loads"], 9: ["uses"]}, "other.py": {3: ["uses", "others"]}}
+    assert Suite(executed, 1.0).of(at_loading) == ["loads", "uses", "others"]
+
+
 def test_tests_that_fail_by_themselves_notice_nothing(mutant: SourceMutant) -> None:
     with pytest.raises(BaselineError, match="the tests do not pass as they are"):
         measure([mutant.path], ["tests/no_such_test.py"], jobs=1)

@@ -162,6 +162,7 @@ def test_values_are_found_in_lists_as_in_texts(
         ("1:2g", 'unexpected character, want colon (at "g")'),
         ("1::2::3", 'multiple :: in address (at ":3")'),
         ("1:2:3:4:5:6:7:8:9", 'trailing garbage after address (at "9")'),
+        ("1é:2", 'unexpected character, want colon (at "é:2")'),
         ("1:2:3:4:5:6:7:8::", "the :: must expand to at least one field of zeros"),
         (
             "1:2:1.2.3.4",

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from fixtures.simulated.controllers.workloads.job import accounting
 from tests.simulated_controllers.lab import Lab, job
 from vocabulary.clock import SECOND
 from vocabulary.kinds import JOB, POD
-from vocabulary.objects import get_path, name_of
+from vocabulary.objects import condition_status, get_path, name_of
 
 
 def crash_after(lab: Lab, count: int) -> list[str]:
@@ -95,3 +96,21 @@ def test_5_6_indexes_are_counted_once_whenever_the_controller_crashes(count: int
     assert crashes
     assert lab.job_status()["completedIndexes"] == "0-2"
     assert lab.job_status()["succeeded"] == 3
+
+
+def test_5_8_a_job_that_counts_in_parts_ends_after_the_last_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(accounting, "_MAX_UNCOUNTED", 2)
+    lab = Lab()
+    lab.create(job(behaviour="run 5s, exit 0", pods=5))
+    lab.run(60)
+    writes = [entry for entry in lab.writes(actor="job-controller") if entry.object is not None]
+    ended = next(
+        entry.n
+        for entry in writes
+        if entry.kind == str(JOB) and condition_status(entry.object or {}, "Complete") == "True"
+    )
+    released = [entry.n for entry in writes if entry.kind == str(POD) and not entry.subresource]
+    assert released[-1] < ended
+    assert lab.job_status()["succeeded"] == 5

@@ -61,6 +61,22 @@ def json_patch(c: Dialogue) -> None:
     c.get(CONFIG_MAP, "a")
 
 
+@script("A JSON patch tells a list from a text and a number from a truth value.", ["4.16"])
+def json_patch_types(c: Dialogue) -> None:
+    c.create(widget("w", tags=["a", "b"], replicas=1))
+    for path, value in (
+        ("/spec/tags", "ab"),
+        ("/spec/tags", {"0": "a", "1": "b"}),
+        ("/spec/tags", ["a", "b"]),
+        ("/spec/tags/0", ["a"]),
+        ("/spec/replicas", True),
+        ("/spec/replicas", 1.0),
+        ("/spec/replicas", "1"),
+        ("/spec", None),
+    ):
+        c.patch(WIDGET, "w", [{"op": "test", "path": path, "value": value}], "json")
+
+
 @script("A JSON patch inserts into lists and removes from them by index.", ["4.16"])
 def json_patch_lists(c: Dialogue) -> None:
     c.create(widget("w", tags=["a"]))

@@ -83,6 +83,21 @@ def quota_validation(c: Dialogue) -> None:
     c.list(CONFIG_MAP)
 
 
+@script("A quota keeps its scopes.", ["4.16"])
+def quota_of_scopes(c: Dialogue) -> None:
+    scoped = _quota(pods="1")
+    scoped["spec"]["scopes"] = ["NotTerminating", "NotBestEffort"]
+    c.create(scoped, show=["spec"])
+    reordered = {
+        **scoped,
+        "spec": {**scoped["spec"], "scopes": ["NotBestEffort", "NotTerminating"]},
+    }
+    c.update(reordered, show=["spec"])
+    c.update({**scoped, "spec": {**scoped["spec"], "scopes": ["NotBestEffort"]}})
+    c.update({**scoped, "spec": {"hard": {"pods": "1"}}})
+    c.patch(RESOURCE_QUOTA, "q", {"spec": {"hard": {"pods": "2"}}}, "merge", show=["spec"])
+
+
 @script("Quantities of any length are read, and binary ones beyond 64 bits are capped.", ["4.16"])
 def long_quantities(c: Dialogue) -> None:
     path = f"{RESOURCE_QUOTA.path(c.namespace)}?dryRun=All"

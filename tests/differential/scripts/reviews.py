@@ -151,6 +151,14 @@ def invalid_access_reviews(c: Dialogue) -> None:
     c.raw("PUT", f"{target}/a", body)
 
 
+@script("Attributes of a review that are empty are not shown.", ["7.1"])
+def empty_attributes(c: Dialogue) -> None:
+    named = _pods(c.namespace, name="", subresource="", group="")
+    _access(c, "a resource", user="a", resourceAttributes=named)
+    _access(c, "a path", user="a", nonResourceAttributes={"path": "/version", "verb": ""})
+    _access(c, "nothing", user="a", resourceAttributes={})
+
+
 @script("A local review is about its namespace only.", ["7.1"])
 def local_access(c: Dialogue) -> None:
     target = f"{AUTHORIZATION}/namespaces/{c.namespace}/localsubjectaccessreviews"

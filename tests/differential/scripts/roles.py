@@ -7,7 +7,9 @@ from typing import Any
 from tests.differential.dialogue import Dialogue
 from tests.differential.script import script
 from tests.differential.scripts.manifests import role, role_binding, user_subject
-from vocabulary.kinds import CLUSTER_ROLE, ROLE, ROLE_BINDING
+from vocabulary.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING
+
+_GROUP = "rbac.authorization.k8s.io"
 
 
 @script("Roles and bindings get their defaults, and bindings keep their role.", ["7.3"])
@@ -143,6 +145,28 @@ def escalation(c: Dialogue) -> None:
     write("POST", "rolebindings", binding("odd", "reader", "Pod"), "a binding of a pod")
     write("PATCH", "rolebindings/held", {"subjects": None}, "no subjects", merge)
     c.delete(CLUSTER_ROLE, paths, show=["kind"])
+
+
+@script("A path is covered by itself, and by a beginning with an asterisk.", ["7.3"])
+def covered_paths(c: Dialogue) -> None:
+    name = f"differential-{c.namespace}"
+    user = f"jane-{c.namespace}"
+    writes = {"verbs": ["create"], "apiGroups": [_GROUP], "resources": ["clusterroles"]}
+    held = {"verbs": ["get"], "nonResourceURLs": ["/a/*", "/b"]}
+    cluster_role = {**role(name, [], []), "kind": "ClusterRole"}
+    c.create({**cluster_role, "rules": [held, writes]}, show=["kind"])
+    binding = role_binding(name, name, [user_subject(user)])
+    reference = {**binding["roleRef"], "kind": "ClusterRole"}
+    c.create({**binding, "kind": "ClusterRoleBinding", "roleRef": reference}, show=["kind"])
+    c.until_allowed(user, {"verb": "create", "group": _GROUP, "resource": "clusterroles"})
+    path = f"/apis/{_GROUP}/v1/clusterroles?dryRun=All"
+    for asked in ("/a/x", "/a/", "/a", "/a/x/*", "/b", "/b/", "/bc", "/b*", "/*", "*"):
+        rules = [{"verbs": ["get"], "nonResourceURLs": [asked]}]
+        body = {**cluster_role, "metadata": {"name": f"{name}-x"}, "rules": rules}
+        as_jane = [("Impersonate-User", user)]
+        c.raw("POST", path, body, sent=as_jane, show=["kind", "message"], label=asked)
+    c.delete(CLUSTER_ROLE_BINDING, name, show=["kind"])
+    c.delete(CLUSTER_ROLE, name, show=["kind"])
 
 
 @script("The verbs escalate and bind allow to grant what one does not have.", ["7.3"])
