@@ -14,6 +14,7 @@ from conformance.cli.reproducing import command as reproducing
 from conformance.cli.run_arguments import DEFAULT_OUT
 from conformance.explore import SORTS
 from conformance.running.run_options import DEFAULT_SEED
+from vocabulary.durations import parse_span
 from vocabulary.implementations import UPGRADED
 from vocabulary.seeds import MAX_SEED
 
@@ -28,6 +29,14 @@ def _sorts(only: str) -> str:
     for sort in filter(None, only.split(",")):
         require_one_of("--only", sort, SORTS)
     return only
+
+
+def _span(stays_for: str) -> str:
+    try:
+        parse_span(stays_for or "0")
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    return stays_for
 
 
 def explore(
@@ -84,6 +93,16 @@ def explore(
             "writes and at rest, and this one by it.",
         ),
     ] = "",
+    stays_for: Annotated[
+        str,
+        typer.Option(
+            "--for",
+            metavar="SPAN",
+            help="Go on for so long once the workload is at rest, such as 61d, for what the "
+            "operator does by the clock. An annotation of the first object says so to replays.",
+            callback=_span,
+        ),
+    ] = "",
     rerun: Annotated[
         bool,
         typer.Option("--rerun", help="Make every run twice, and compare histories byte by byte."),
@@ -131,6 +150,7 @@ def explore(
     from conformance.report.folder import check_folder
     from conformance.running.run_options import RunOptions
     from conformance.running.suite import run_suite
+    from conformance.suites.operator.scenarios.steps import CREATED
 
     check_folder(out)
     if bool(operator) == bool(command):
@@ -141,7 +161,7 @@ def explore(
         operator = _profile_of_command(command, crds, rbac)
     elif Path(operator).is_dir() or _RELEASED.fullmatch(operator):
         operator = _profile_of_module(operator)
-    manifests = read_workload(workload)
+    manifests = read_workload(workload, stays_for)
     console = Console()
 
     def say(line: str) -> None:
@@ -170,7 +190,9 @@ def explore(
     )
     with ending_when_told_to(out, "simulated"):
         with showing_progress(console, quiet=quiet) as on_progress:
-            suite = run_suite((SUITE,), options, on_progress)
+            # The ends of all other scenarios would be those of a shorter time.
+            selected = CREATED if stays_for else SUITE
+            suite = run_suite((selected,), options, on_progress)
         if exploration.no_occasion:
             missing = exploration.no_occasion
             asked = (claim.id for claim in of_suites(frozenset((SUITE,))))

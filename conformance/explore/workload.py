@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from vocabulary.objects import Object, name_of
+from conformance.suites.operator.scenarios.steps import STAYS_FOR
+from vocabulary.durations import parse_span
+from vocabulary.objects import Object, annotations_of, name_of, with_path
 from vocabulary.safe_yaml import YamlError, load_all_yaml_file
 
 
-def read_workload(path: Path) -> tuple[Object, ...]:
-    """The objects in a file, in order. Raises YamlError for a file that cannot be used."""
+def read_workload(path: Path, stays_for: str = "") -> tuple[Object, ...]:
+    """The objects in a file, in order; the first one says how long a run goes on at rest.
+
+    Raises YamlError for a file that cannot be used.
+    """
     found = [each for each in load_all_yaml_file(path) if each]
     if not found:
         raise YamlError(f"{path}: holds no object; write the manifest of what your users create")
@@ -21,4 +26,15 @@ def read_workload(path: Path) -> tuple[Object, ...]:
                 f"{path}: document {number}: metadata.name is missing; name the object, so that "
                 "runs can be compared"
             )
+        if asked := annotations_of(each).get(STAYS_FOR):
+            try:
+                parse_span(asked)
+            except ValueError as error:
+                raise YamlError(
+                    f"{path}: document {number}: metadata.annotations[{STAYS_FOR}]: {error}"
+                ) from None
+    if stays_for:
+        found[0] = with_path(
+            found[0], "metadata.annotations", {**annotations_of(found[0]), STAYS_FOR: stays_for}
+        )
     return tuple(found)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
 import subprocess
 import sys
@@ -12,6 +14,7 @@ import pytest
 import yaml
 
 from tests.explore.planted import FOLDER, SITE, install
+from vocabulary.clock import HOUR
 
 Assay = Callable[..., subprocess.CompletedProcess[str]]
 FEW = ("--only", "kills", "--sample", "30", "-j", "1")
@@ -59,6 +62,18 @@ def test_a_failure_is_shown_as_a_diff_and_can_be_replayed_verified_and_compared(
     assert "OP-003" in compared.stdout
 
 
+def test_a_run_goes_on_for_as_long_as_is_asked(assay: Assay, tmp_path: Path) -> None:
+    words = ("explore", "planted", "--workload", "site.yaml", *FEW, "--sample", "1")
+    ran = assay(*words, "--for", "2d", "--only", "touches", "--out", "out")
+    assert ran.returncode == 3, ran.stdout + ran.stderr  # few claims are put to the test
+    (created,) = (tmp_path / "out" / "histories").glob("operator-workload-created-*")
+    *_, last = gzip.decompress(created.read_bytes()).splitlines()
+    assert json.loads(last)["t"] >= 2 * 24 * HOUR
+    refused = assay(*words, "--for", "6w")
+    assert refused.returncode == 2
+    assert "'6w' is not a span" in refused.stderr
+
+
 def test_a_bare_run_leaves_the_suite_out(assay: Assay) -> None:
     ran = assay("run", "operator", "--implementation", "operator=planted", "--quiet", "-j", "1")
     assert ran.returncode == 3, ran.stdout + ran.stderr
@@ -71,6 +86,12 @@ def test_a_bare_run_leaves_the_suite_out(assay: Assay) -> None:
         ("", "site.yaml: holds no object; write the manifest of what your users create"),
         ("kind: Site\n", "site.yaml: document 1 has no apiVersion, or no kind; add it"),
         ("apiVersion: v1\nkind: Site\n", "site.yaml: document 1: metadata.name is missing"),
+        (
+            "apiVersion: v1\nkind: Site\n"
+            "metadata: {name: a, annotations: {assay.dev/stays-for: 6w}}\n",
+            "site.yaml: document 1: metadata.annotations[assay.dev/stays-for]: '6w' is not a span; "
+            "use numbers with units, for example 7d, 90s or 1m30s",
+        ),
     ],
 )
 def test_a_file_without_a_workload_is_refused(

@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from conformance.world import NotReachedError, World
 from vocabulary.clock import MILLISECOND, SECOND
+from vocabulary.durations import parse_span
 from vocabulary.kinds import Kind, kind_of
-from vocabulary.objects import Object, name_of
+from vocabulary.objects import Object, annotations_of, name_of
 from vocabulary.requests import PropagationPolicy
 
 CREATED: Final = "operator/workload/created"
@@ -19,6 +20,9 @@ _NO_NAMES: Final = frozenset(("apiVersion", "kind", "namespace", "image"))
 """Fields whose values are no names of the workload's objects, also where they equal one."""
 AT_REST_US: Final = 10 * SECOND
 """A plan's faults that strike at rest do so within this time."""
+STAYS_FOR: Final = "assay.dev/stays-for"
+"""The annotation of an object of the workload with the span that a run goes on once it is at rest,
+such as `61d`: for what operators do by the clock."""
 
 
 def create_all(world: World) -> None:
@@ -33,9 +37,11 @@ def create_all(world: World) -> None:
 
 
 def rest_and_stay(world: World) -> None:
-    """Come to rest, then leave a plan's faults the time to strike, and come to rest again."""
+    """Come to rest, then leave a plan's faults and the operator's timers the time that they have,
+    and come to rest again."""
     world.rest()
-    world.wait(AT_REST_US)
+    asked = (annotations_of(each).get(STAYS_FOR, "0") for each in world.scenario.manifests)
+    world.wait(max(AT_REST_US, *map(parse_span, asked)))
     world.rest()
 
 
