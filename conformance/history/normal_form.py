@@ -61,10 +61,11 @@ _LEFT_OUT: Final = frozenset(
 )
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?( ?(Z|[+-]\d\d:?\d\d))?")
 _SUFFIX: Final = re.compile(
-    r"-([bcdfghjklmnpqrstvwxz2456789]{5}|(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{5,16})$"
+    r"-([bcdfghjklmnpqrstvwxz2456789]{5}|(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{5,16}|[0-9]{8,16})$"
 )
 """As API servers and client libraries make it, without vowels, and digits like letters; or the
-digits of a hash, in which letters and digits are mixed."""
+digits of a hash, in which letters and digits are mixed; or as many digits as a time has, and no
+ordinal."""
 _IN_BRACKETS: Final = re.compile(r"\[[^]]*\]")
 _BY_TYPE: Final = ("conditions",)
 _TIMES: Final = "(time)"

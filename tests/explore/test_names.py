@@ -39,3 +39,13 @@ def test_the_ordinal_of_a_pod_of_a_stateful_set_is_no_random_suffix(ordinal: str
     of_set = {"generateName": "a-", "ownerReferences": [owner]}
     assert named("Pod", f"a-{ordinal}", **of_set) == f"Pod n/a-{ordinal}"
     assert named("Pod", f"a-{ordinal}", generateName="a-") == "Pod n/a-*0"
+
+
+@pytest.mark.parametrize("suffix", ["x7k2p", "5d9f8c7b6", "29384756", "1767225600"])
+def test_random_suffixes_and_times_are_numbered(suffix: str) -> None:
+    assert named("Job.batch", f"a-{suffix}") == "Job.batch n/a-*0"
+
+
+@pytest.mark.parametrize("suffix", ["0", "12345", "2026112", "worker"])
+def test_ordinals_and_words_are_names(suffix: str) -> None:
+    assert named("Job.batch", f"a-{suffix}") == f"Job.batch n/a-{suffix}"
