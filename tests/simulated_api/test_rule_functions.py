@@ -258,6 +258,10 @@ def test_the_checker_knows_the_types_of_kubernetes(rule: str, said: str) -> None
         ("{'a': 1, 2: 1}.size() == 2", "<input>:1:10: expected type 'string' but found 'int'"),
         ("[1, dyn(2)].size() == 2", "<input>:1:8: expected type 'int' but found 'dyn'"),
         ("[1].indexOf('a') == 1", "<input>:1:12: found no matching overload for 'indexOf'"),
+        ("'%d'.format([self.x]) == ''", "<input>:1:18: error during formatting: decimal clause"),
+        ("'%s %s'.format([self.x]) == ''", "<input>:1:15: index 1 out of range"),
+        ("'%z'.format([self.x]) == ''", "<input>:1:12: could not parse formatting clause"),
+        ("''.format([self.x]) == ''", "<input>:1:10: too many arguments supplied to"),
         ("self.x && true", "<input>:1:5: expected type 'bool' but found 'string'"),
         ("true || 1 == 1 && self.x", "<input>:1:23: expected type 'bool' but found 'string'"),
         ("[true,\n false, 1u].size() == 2", "<input>:2:9: expected type 'bool' but found 'uint'"),
@@ -265,6 +269,41 @@ def test_the_checker_knows_the_types_of_kubernetes(rule: str, said: str) -> None
 )
 def test_literals_are_checked_with_their_expression(rule: str, said: str) -> None:
     assert complaint(rule).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("schema", "rule", "factor"),
+    [
+        (objects(x={"type": "string"}), "self.x.contains(self.x)", "more than 100x"),
+        (objects(x=TEXT), "self.x.contains(self.x)", ""),
+        (
+            {"type": "array", "maxItems": 5000, "items": TEXT},
+            "self.all(a, self.exists(b, a == b))",
+            "55.0x",
+        ),
+        (
+            {"type": "array", "maxItems": 200, "items": TEXT},
+            "self.all(a, self.exists(b, a == b))",
+            "",
+        ),
+        (
+            {"type": "object", "additionalProperties": {"type": "integer"}},
+            "self.all(k, self[k] > 1)",
+            "",
+        ),
+    ],
+)
+def test_a_definition_beyond_the_limit_of_costs_is_refused(
+    schema: dict[str, Any], rule: str, factor: str
+) -> None:
+    ruled = {**schema, "x-kubernetes-validations": [{"rule": rule, "message": "m"}]}
+    crd = definition(objects(it=ruled))
+    if not factor:
+        Cluster().create(crd, CUSTOM_RESOURCE_DEFINITION)
+        return
+    (field, message), *_ = causes(Cluster().refused(Create(CUSTOM_RESOURCE_DEFINITION, crd)))
+    assert field.endswith("properties[it].x-kubernetes-validations[0].rule")
+    assert f"estimated rule cost exceeds budget by factor of {factor}" in message
 
 
 @pytest.mark.parametrize(
