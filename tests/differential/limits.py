@@ -92,12 +92,6 @@ LIMITS: Final[tuple[Limit, ...]] = (
         ("definition-validation",),
     ),
     Limit(
-        "costs-of-rules",
-        "A CRD is not refused, nor an object, for what the evaluation of its rules may cost.",
-        "The library does not estimate costs as Go's does; released CRDs are within the limits.",
-        ("costs-of-rules",),
-    ),
-    Limit(
         "embedded-fields",
         "Unknown metadata of an object embedded in a custom resource is kept.",
         "Embedded objects are pruned when they are created themselves.",

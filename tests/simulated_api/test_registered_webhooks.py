@@ -303,6 +303,14 @@ def test_configurations_of_webhooks_are_not_reviewed(called: ServedCluster, hook
             "Assay's simulated API server has no authorizer; a control plane does",
         ),
         (
+            {"matchConditions": [{"name": "a", "expression": "request.userInfo.name == 'a'"}]},
+            "undefined field 'name'",
+        ),
+        (
+            {"matchConditions": [{"name": "a", "expression": "object.spec.suspend"}]},
+            '"object.spec.suspend": must evaluate to bool but got dyn',
+        ),
+        (
             {"matchConditions": [{"name": "a", "expression": "'text'"}]},
             "webhooks[0].matchConditions[0].expression: Invalid value: \"'text'\": must evaluate",
         ),

@@ -31,6 +31,8 @@ KUBE_RAY: Final = (
 )
 TRAINING: Final = ("github.com/kubeflow/training-operator", "v1.8.1", "manifests/base/crds")
 LEADER_WORKER_SET: Final = ("sigs.k8s.io/lws", "v0.7.0", "config/crd/bases")
+GATEWAY: Final = ("sigs.k8s.io/gateway-api", "v1.6.0", "config/crd/standard")
+KARPENTER: Final = ("sigs.k8s.io/karpenter", "v1.8.0", "pkg/apis/crds")
 RULES: Final = {
     APPWRAPPER: (0, 0),
     JOB_SET: (8, 8),
@@ -40,6 +42,8 @@ RULES: Final = {
     KUBE_RAY: (10, 5),
     TRAINING: (6, 6),
     LEADER_WORKER_SET: (0, 0),
+    GATEWAY: (295, 108),
+    KARPENTER: (42, 19),
 }
 """The numbers of rules and of the places where they stand."""
 KEY: Final = "x-kubernetes-validations"
@@ -56,7 +60,7 @@ def _downloaded(path: str, version: str, folder: str) -> tuple[Crd, ...] | str:
     except BuildError as error:
         return str(error)
     texts = [file.read_text(encoding="utf-8") for file in (module.folder / folder).glob("*.yaml")]
-    found = [yaml.load(text, yaml.CSafeLoader) for text in sorted(texts)]
+    found = [part for text in sorted(texts) for part in yaml.load_all(text, yaml.CSafeLoader)]
     # The labels of some are templates of a chart.
     return tuple(
         {**part, "metadata": {"name": part["metadata"]["name"]}}
@@ -182,10 +186,28 @@ SOURCES: Final = {
     "issuers": CERT_MANAGER,
     "rayjobs": KUBE_RAY,
     "pytorchjobs": TRAINING,
+    "gateways": GATEWAY,
+    "httproutes": GATEWAY,
+    "nodepools": KARPENTER,
 }
 """The modules of kinds that are not Kueue's."""
+LISTENER: Final = {"name": "web", "port": 80, "protocol": "HTTP"}
+NODE: Final = {"group": "a.b", "kind": "NodeClass", "name": "n"}
+ZONE: Final = {"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["z"]}
 DELETION: Final = {"policy": "DeleteCluster"}
 GOOD: Final[Mapping[str, tuple[dict[str, Any], ...]]] = {
+    "gateways": ({"spec": {"gatewayClassName": "c", "listeners": [LISTENER]}},),
+    "httproutes": (
+        {
+            "spec": {
+                "parentRefs": [{"name": "g", "sectionName": "web"}],
+                "rules": [{"matches": [{"path": {"type": "Exact", "value": "/a"}}]}],
+            }
+        },
+    ),
+    "nodepools": (
+        {"spec": {"template": {"spec": {"nodeClassRef": NODE, "requirements": [ZONE]}}}},
+    ),
     "issuers": (
         {
             "spec": {
@@ -254,6 +276,37 @@ GOOD: Final[Mapping[str, tuple[dict[str, Any], ...]]] = {
 }
 """An object of each kind that breaks no rule, and its status if it has one."""
 BROKEN: Final[tuple[tuple[str, str, Any, str], ...]] = (
+    (
+        "gateways",
+        "spec.listeners",
+        [{**LISTENER, "tls": {"certificateRefs": [{"name": "c"}]}}],
+        "!has(l.tls)",
+    ),
+    (
+        "gateways",
+        "spec.listeners",
+        [LISTENER, {**LISTENER, "name": "other"}],
+        "self.exists_one(l2, l1.port == l2.port",
+    ),
+    (
+        "httproutes",
+        "spec.rules",
+        [{"matches": [{"path": {"type": "Exact", "value": "/a/../b"}}]}],
+        "contains('/../')",
+    ),
+    (
+        "httproutes",
+        "spec.parentRefs",
+        [{"name": "g", "sectionName": "a"}, {"name": "g", "sectionName": "a"}],
+        "self.exists_one(p2, p1.group == p2.group",
+    ),
+    (
+        "nodepools",
+        "spec.template.spec.requirements",
+        [{**ZONE, "values": []}],
+        "x.operator == 'In' ? x.values.size() != 0",
+    ),
+    ("nodepools", "spec.template.spec.nodeClassRef", {**NODE, "kind": "Other"}, "self.kind =="),
     ("issuers", "spec.venafi", {"zone": "z"}, "has(self.ngts)"),
     ("rayjobs", "spec.managedBy", "kueue.x-k8s.io/multikueue", "self == oldSelf"),
     ("rayjobs", "spec.managedBy", "x", "self in ["),

@@ -14,9 +14,9 @@ from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION, Kind
 from vocabulary.requests import Create, Update
 
 RULED = Kind("test.assay.dev", "v1", "Ruled", "ruleds")
-TEXT = {"type": "string"}
+TEXT = {"type": "string", "maxLength": 40}
 INTEGER = {"type": "integer"}
-INTEGERS = {"type": "array", "items": INTEGER}
+INTEGERS = {"type": "array", "maxItems": 9, "items": INTEGER}
 
 
 def definition(spec: dict[str, Any], *root_rules: dict[str, Any]) -> dict[str, Any]:
@@ -157,7 +157,7 @@ def test_a_reason_words_the_refusal(reason: str, said: str) -> None:
 
 
 def test_a_message_expression_says_what_is_wrong_and_its_failure_leaves_the_message() -> None:
-    expression = "'at most ' + string(self.most) + ', not ' + string(self.items[0])"
+    expression = "'at most %d, not %d'.format([self.most, self.items[0]])"
     rule = {"rule": "self.size <= self.most", "message": "too many"}
     items = {"type": "array", "items": INTEGER}
     server = Ruled(
@@ -322,7 +322,7 @@ def test_rules_are_not_evaluated_where_the_structure_is_wrong() -> None:
         ("self.x.find('[0-9]+') == '12'", TEXT, "a12b3", "a1"),
         ("self.x.findAll('[0-9]+', 1) == ['1']", TEXT, "a1b3", "a"),
         ("self.x.matches('^a+$')", TEXT, "aa", "ab"),
-        ("self.x.lowerAscii().split('-').join('') == 'ab'", TEXT, "A-b", "A"),
+        ("self.x.lowerAscii().split('-') == ['a', 'b']", TEXT, "A-b", "A"),
         ("sets.contains(['a', 'b'], self.x)", {"type": "array", "items": TEXT}, ["b"], ["c"]),
         ("has(self.x) && self.x", {"type": "boolean"}, True, False),
     ],
@@ -358,7 +358,6 @@ def test_fields_with_names_that_are_no_identifiers_are_escaped() -> None:
             "evaluating rule: sign(quantity(self.text))",
         ),
         ("self.text.matches(self.text)", {"text": "("}, "evaluating rule: self.text.matches"),
-        ("self.span > duration('1s')", {"span": "soon"}, "evaluating rule: self.span"),
     ],
 )
 def test_an_expression_without_a_value_refuses_the_object(
@@ -371,7 +370,6 @@ def test_an_expression_without_a_value_refuses_the_object(
             list={"type": "array", "items": INTEGER},
             any={"x-kubernetes-int-or-string": True},
             text=TEXT,
-            span={**TEXT, "format": "duration"},
         )
     )
     ((field, message),) = server.created(spec)

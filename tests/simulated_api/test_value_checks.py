@@ -12,7 +12,7 @@ from fixtures.simulated.builtin.indexes import (
     overlapping_index,
     parse_indexes,
 )
-from fixtures.simulated.custom_resources.flaws import ABSENT
+from fixtures.simulated.custom_resources.flaws import ABSENT, field_errors
 from fixtures.simulated.custom_resources.validating import compile_check
 from fixtures.simulated.names import (
     data_key,
@@ -44,6 +44,14 @@ def flaws(schema: dict[str, Any], value: Any, stored: Any = ABSENT) -> list[str]
         ("uuid", ["6ba7b810-9dad-11d1-80b4-00c04fd430c8"], ["6ba7b810", "x"]),
         ("ipv4", ["10.0.0.1"], ["10.0.0", "10.0.0.256", "::1"]),
         ("ipv6", ["::1", "fe80::1:2"], ["10.0.0.1", ":::"]),
+        ("byte", ["aGk="], ["", "aGk", "!"]),
+        ("duration", ["1h30m", "3 days", "22 ns"], ["", "h", "1"]),
+        ("uri", ["http://a.b/c", "/a"], ["a", "http://a b/"]),
+        ("cidr", ["10.0.0.0/8", "::/0"], ["10.0.0.0", "10.0.0.0/33"]),
+        ("hostname", ["localhost"], ["-a", "a_b", "a" * 64]),
+        ("email", ["x@y.z", "Foo <x@y.z>"], ["x", "<x@y.z"]),
+        ("mac", ["00:11:22:33:44:55", "0011.2233.4455"], ["00:11", "00:11:22:33:44-55"]),
+        ("k8s-short-name", ["a-b"], ["A", "a.b"]),
         ("nobody-knows", ["x"], []),
     ],
 )
@@ -51,6 +59,13 @@ def test_a_format_that_is_known_is_checked(format_: str, good: list[str], bad: l
     schema = {"type": "string", "format": format_}
     assert [flaws(schema, value) for value in good] == [[] for _ in good]
     assert [flaws(schema, value) for value in bad] == [["TypeInvalid"] for _ in bad]
+
+
+def test_a_pattern_is_shown_as_it_is() -> None:
+    found = compile_check({**STRING, "pattern": "^@daily$"})("@hourly", ABSENT)
+    [error], _ = field_errors(found, "spec", rules=False)
+    assert error.body.startswith('Invalid value: "@hourly": ')
+    assert error.body.endswith("should match '^@daily$'")
 
 
 @pytest.mark.parametrize(

@@ -477,10 +477,34 @@ def invalid_configurations(c: Dialogue) -> None:
         {"matchConditions": [{"name": "a", "expression": "1"}]},
         {"matchConditions": [{"name": "a", "expression": "[true]"}]},
         {"matchConditions": [{"name": "a", "expression": "object."}]},
+        *(
+            {"matchConditions": [{"name": "a", "expression": expression}]}
+            for expression in (
+                "object",
+                "object.spec.suspend",
+                "request.uid == 'a'",
+                "request.object.metadata.name == 'a'",
+                "request.name == 1",
+                "request.userInfo.groups == ''",
+                "namespaceObject.metadata.uid == 'a'",
+                "params.x == 1 || variables.y",
+                "[object.kind, 1] == []",
+                "request.dryRun && request.operation",
+                "'%d'.format([request.name]) == ''",
+            )
+        ),
         {"namespaceSelector": {"matchExpressions": [{"key": "a", "operator": "Like"}]}},
     ):
         webhook = {key: value for key, value in {**sound, **wrong}.items() if value is not None}
         c.create(_configuration(c, webhook))
+    for expression in (
+        "request.userInfo.extra.all(k, k != 'a') && 'g' in request.userInfo.groups",
+        "request.options.dryRun == 'All' || request.requestSubResource == 'status'",
+        "has(namespaceObject.metadata.labels) && request.namespace.startsWith('kube-')",
+        "object.metadata.?labels[?'a'].orValue('') == 'b' && oldObject == null",
+    ):
+        conditions = {"matchConditions": [{"name": "a", "expression": expression}]}
+        c.create(_configuration(c, sound | conditions), dry_run=True, show=["metadata.name"])
     c.create(_configuration(c, sound, sound))
     c.create(_configuration(c, sound))
     c.table(VALIDATING_CONFIGURATION)
