@@ -353,3 +353,24 @@ def approvals(c: Dialogue) -> None:
         show=["spec.username", "status.conditions.0.type", "status.conditions.0.reason"],
     )
     c.raw("DELETE", path, label="delete", show=["kind", "status"])
+
+
+@script("A request for devices is for one, unless it says how many or all.", ["4.16"])
+def devices_of_claims(c: Dialogue) -> None:
+    for kind in ("ResourceClaim", "ResourceClaimTemplate"):
+        (obj,) = (each for each in manifests("uncontrolled.yaml") if each["kind"] == kind)
+        for given in (
+            {},
+            {"count": 3},
+            {"allocationMode": "ExactCount"},
+            {"allocationMode": "ExactCount", "count": 2},
+            {"allocationMode": "All"},
+            {"allocationMode": "All", "count": 0},
+            {"allocationMode": "", "count": 0},
+        ):
+            exactly = {"deviceClassName": "a", **given}
+            either = [{"name": "x", **exactly}, {"name": "y", "deviceClassName": "b"}]
+            for asked in ({"exactly": exactly}, {"firstAvailable": either}):
+                spec: dict[str, Any] = {"devices": {"requests": [{"name": "one", **asked}]}}
+                new = {**obj, "spec": {"spec": spec} if kind.endswith("Template") else spec}
+                _create(c, new, f"{next(iter(asked))} {given} of", show=["spec"])
