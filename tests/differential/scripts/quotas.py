@@ -125,7 +125,9 @@ def long_quantities(c: Dialogue) -> None:
         c.raw("POST", path, _quota(pods=amount), label=f"limit {label}", show=shown)
 
 
-@script("A quantity is printed with the largest unit of its kind that leaves a whole one.", ["4.16"])
+@script(
+    "A quantity is printed with the largest unit of its kind that leaves a whole one.", ["4.16"]
+)
 def units_of_quantities(c: Dialogue) -> None:
     path = f"{RESOURCE_QUOTA.path(c.namespace)}?dryRun=All"
     for amount in (
@@ -138,7 +140,18 @@ def units_of_quantities(c: Dialogue) -> None:
         *("+5Ki", "007Ki", "+8Ki", "1.Ki", "1.0Ki", f"{10**13 + 1}", f"+{10**10 + 1}Ki"),
         *(f"+{10**11 + 1}Ki", f"+{10**4 + 1}Gi", f"+{10**5 + 1}Gi", "+99Ti", "+999Ti", "+9Pi"),
         *("+1.5", "1.500", "01.250", "0.500", "1.000", "1.2345", "1.234567", "1.234k", "1.", "1.k"),
-        *("1500u", "1500000u", "+15m", "015M", "+8k", "+1e-6", "1e+03", "+1e03", "1.234567e6", "1.5e4"),
+        *(
+            "1500u",
+            "1500000u",
+            "+15m",
+            "015M",
+            "+8k",
+            "+1e-6",
+            "1e+03",
+            "+1e03",
+            "1.234567e6",
+            "1.5e4",
+        ),
         *(f"+{10**17 + 1}", f"+{10**18 + 1}", f"{10**15 + 1}.125", f"{10**14 + 1}.1250", "+9E"),
     ):
         c.raw("POST", path, _quota(memory=amount), label=f"limit {amount}", show=["spec"])

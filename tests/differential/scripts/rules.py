@@ -368,13 +368,27 @@ def urls_of_rules(c: Dialogue) -> None:
     }
     query = ruled(text, "url(self).getQuery()['a'][0] == '1'")
     with served(c, "Tether", query=query, **told) as kind:
+        path = f"{kind.path(c.namespace)}?dryRun=All"
         for url in (
             *("", "*", ":", ":a", "a", "/", "/a?b#c", "//a/b", "///a", "a:", "a:b", "a:/b", "A:b"),
             *("1:b", "a b", "a:b c", "http://a:80/b/c", "http://u:p@a/", "http://a:", "http://a:x"),
             *("http://[::1]:80/a", "http://[::1", "http://[::1]x", "http://a b/", "http://a<b/"),
             *("http://a/b c'd", "http://a/%41%zz", "http://a/%4", "http://%41/", "http://a%zz/"),
             *("http://a\t/", "http://a?b", "http://a/?b=1:2/3", "http://é/", "/é", "ht+t.p-1://a/"),
+            *("http://a#b", "http://a/#b", "/?a#%zz", "http://a b@c/", "http://a%zz@c/", "//a b"),
+            *("http://a@b@c/", "http://a:b@c:d@e/", "http://a:b:80/", "http://::1/", "http://[a]/"),
+            *("http://[::1%25a%20b]/", "http://[::1]a]:8/", "http://[::1]]/", "http://%c3%a9/"),
+            *("http://a|%zz/", "http://a%zz|/", 'http://a">/', "http://a%25b/", "http://:80/"),
+            *("http://[1.2.3.4]/", "http://[::1%25]/", "http://[]/", "http://[::ffff:1.2.3.4]/"),
+            *("http://[::1%25%zz]/", "http://[::1%25%2f]/", "http://[::1%25a|]/", "http://[::|]/"),
+            *("http://[%41]/", "http://[::1%20]/", "http://[é]/", "//[::1", "//a:x/", "//a%41/"),
+            *("//a/%zz", "///a b", "//a b@c/", "http://[::1]%zz/", "http://a/%zz#%zz", "a:/%zz"),
+            *("http://a:é/", "http:///a", "http:", "http://", "a/b:c", "/a|b", "/%7ea", "http://["),
         ):
-            create(c, kind, dry_run=True, **dict.fromkeys(told, url))
-        for query in ("?a", "?a=", "?a=1&b=2&a=3", "?a=%41+b", "?a=1;b", "?b&a=1", "?&&", "#?a=1"):
+            taken = one(kind, **dict.fromkeys(told, url))
+            c.raw("POST", path, taken, label=f"take {url!r} apart", show=SPEC)
+        for query in (
+            *("?a", "?a=", "?a=1&b=2&a=3", "?a=%41+b", "?a=1;b", "?b&a=1", "?&&", "#?a=1"),
+            *("?a=%31", "?%61=1", "?a=1&;", "?a=%zz", "?%zz=1&a=1", "?a=1#b", "?a=1=", "??a=1"),
+        ):
             create(c, kind, dry_run=True, query=f"/{query}")
