@@ -77,8 +77,10 @@ def test_a_start_by_hand_calls_a_later_restart_off() -> None:
     lab = Lab()
     lab.processes.kill("scheduler", restart_after_us=5 * SECOND)
     lab.processes.start("scheduler")
+    lab.processes.kill("scheduler")
     lab.run(10)
-    assert process_changes(lab) == [("scheduler", "killed"), ("scheduler", "started")]
+    assert [change for _, change in process_changes(lab)] == ["killed", "started", "killed"]
+    assert lab.processes.state("scheduler") == "down"
 
 
 def test_the_controller_manager_stands_for_the_controllers_in_it() -> None:

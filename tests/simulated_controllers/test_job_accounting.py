@@ -86,6 +86,21 @@ def test_5_8_failures_are_counted_once_whenever_the_controller_crashes(count: in
     assert not [pod for pod in lab.all(POD) if pod["metadata"].get("finalizers")]
 
 
+@pytest.mark.parametrize("count", range(1, 9))
+def test_5_8_failures_within_the_limit_do_not_exceed_it_by_a_crash(count: int) -> None:
+    lab = Lab()
+    lab.create(job(behaviour="run 30s, exit 0", pods=3, backoffLimit=2))
+    lab.run(5)
+    for pod in lab.pods[:2]:
+        lab.annotate(name_of(pod), {"assay.dev/exit": "1"})
+    crashes = crash_after(lab, count)
+    lab.run(120)
+    assert crashes
+    assert "Complete" in lab.conditions(lab.job())
+    assert lab.job_status()["failed"] == 2
+    assert lab.job_status()["succeeded"] == 3
+
+
 @pytest.mark.parametrize("count", range(1, 6))
 def test_5_6_indexes_are_counted_once_whenever_the_controller_crashes(count: int) -> None:
     lab = Lab()

@@ -165,6 +165,35 @@ def test_half_of_the_nodes_lost_are_evicted_one_after_the_other() -> None:
     assert second - first >= 10 * SECOND
 
 
+def test_a_node_that_is_created_again_waits_for_its_turn_anew() -> None:
+    lab = Lab()
+    evicted = f"{NOT_READY}:NoExecute"
+
+    def create_lost() -> None:
+        node = lab.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "x"}})
+        lab.set_status(node, {"conditions": [{"type": "Ready", "status": "False"}]})
+
+    create_lost()
+    lab.run(2)
+    assert evicted in taints(lab, "x")
+    lab.delete(NODE, "x")
+    create_lost()
+    lab.run(2)
+    assert taints(lab, "x") == {f"{NOT_READY}:NoSchedule"}
+    lab.run(10)
+    assert evicted in taints(lab, "x")
+
+
+def test_nothing_is_evicted_once_the_last_node_that_was_ready_is_deleted() -> None:
+    lab = Lab(settings=FAST)
+    lab.patch(NODE, "n0", {"metadata": {"labels": {"assay.dev/not-ready": "true"}}})
+    lab.run(2)
+    assert f"{NOT_READY}:NoExecute" in taints(lab)
+    lab.delete(NODE, "n1")
+    lab.run(2)
+    assert taints(lab) == {f"{NOT_READY}:NoSchedule"}
+
+
 def test_a_cordoned_node_gets_the_unschedulable_taint() -> None:
     lab = Lab()
     lab.patch(NODE, "n0", {"spec": {"unschedulable": True}})

@@ -93,6 +93,8 @@ def test_a_suspended_cluster_has_no_pods_until_it_is_resumed(lab: Lab) -> None:
     assert lab.pods == []
     assert state(lab) == "suspended"
     lab.patch(RAY_CLUSTER, "r", {"spec": {"suspend": False}})
+    lab.until(lambda: lab.pods)
+    assert condition_status(lab.get(RAY_CLUSTER, "r"), "RayClusterSuspended") == "False"
     lab.run(2)
     assert state(lab) == "ready"
 

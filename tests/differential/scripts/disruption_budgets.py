@@ -175,3 +175,28 @@ def invalid_budgets(c: Dialogue) -> None:
     c.patch(BUDGET, "neither", {"spec": {"selector": None}}, show=["spec", "metadata.generation"])
     c.until(BUDGET, "neither", _allows(0, 2), show=STATUS)
     c.patch(BUDGET, "neither", {"status": {"expectedPods": -1}}, subresource="status", show=STATUS)
+
+
+@script("The time of a budget's condition is that of its last change.", ["4.12"])
+def budget_condition_time(c: Dialogue) -> None:
+    def changed_at() -> str:
+        path = BUDGET.path(c.namespace, "a")
+        (found,) = c.consult("GET", path).body["status"]["conditions"]
+        return str(found["lastTransitionTime"])
+
+    _run(c, "one", "two")
+    _budget(c, minAvailable=1)
+    c.until(BUDGET, "a", _allows(1), show=STATUS)
+    allowed_at = changed_at()
+    c.settle(1.1)  # times have whole seconds
+    _run(c, "three")
+    c.until(BUDGET, "a", _allows(2), show=STATUS)
+    c.note("the time stays while evictions are allowed", changed_at() == allowed_at)
+    c.patch(BUDGET, "a", {"spec": {"minAvailable": 3}}, show=["metadata.generation"])
+    c.until(BUDGET, "a", _allows(0, 2), show=STATUS)
+    refused_at = changed_at()
+    c.note("it moves once none is", refused_at > allowed_at)
+    c.settle(1.1)
+    c.patch(BUDGET, "a", {"spec": {"minAvailable": 4}}, show=["metadata.generation"])
+    c.until(BUDGET, "a", _allows(0, 3), show=STATUS)
+    c.note("and stays while none is", changed_at() == refused_at)

@@ -353,3 +353,106 @@ def approvals(c: Dialogue) -> None:
         show=["spec.username", "status.conditions.0.type", "status.conditions.0.reason"],
     )
     c.raw("DELETE", path, label="delete", show=["kind", "status"])
+
+
+@script("A request for devices is for one, unless it says how many or all.", ["4.16"])
+def devices_of_claims(c: Dialogue) -> None:
+    for kind in ("ResourceClaim", "ResourceClaimTemplate"):
+        (obj,) = (each for each in manifests("uncontrolled.yaml") if each["kind"] == kind)
+        for given in (
+            {},
+            {"count": 3},
+            {"allocationMode": "ExactCount"},
+            {"allocationMode": "ExactCount", "count": 2},
+            {"allocationMode": "All"},
+            {"allocationMode": "All", "count": 0},
+            {"allocationMode": "", "count": 0},
+        ):
+            exactly = {"deviceClassName": "a", **given}
+            either = [{"name": "x", **exactly}, {"name": "y", "deviceClassName": "b"}]
+            for asked in ({"exactly": exactly}, {"firstAvailable": either}):
+                spec: dict[str, Any] = {"devices": {"requests": [{"name": "one", **asked}]}}
+                new = {**obj, "spec": {"spec": spec} if kind.endswith("Template") else spec}
+                _create(c, new, f"{next(iter(asked))} {given} of", show=["spec"])
+
+
+@script(
+    "Kinds differ in updates without a version or an object, and in responses to deletes.", ["4.16"]
+)
+def updates_of_every_kind(c: Dialogue) -> None:
+    for obj in manifests("uncontrolled.yaml"):
+        kind = obj["kind"]
+        path = _path(c, obj, obj["metadata"]["name"])
+        c.raw("PUT", f"{path}?dryRun=All", obj, label=f"put an absent {kind}", show=["kind"])
+        if kind in ("IPAddress", "ServiceCIDR"):
+            continue  # controllers of a real cluster act on them
+        if not _KINDS[kind].namespaced:
+            obj["metadata"]["name"] = f"{c.namespace}.tests.assay.dev"
+        path = _path(c, obj, obj["metadata"]["name"])
+        c.raw("POST", _path(c, obj), obj, label=f"create {kind}", show=["kind"])
+        c.raw("PUT", f"{path}?dryRun=All", obj, label=f"put {kind}", show=["kind"])
+        c.raw("DELETE", f"{path}?dryRun=All", label=f"delete {kind} (dry run)", show=["kind"])
+        c.raw("DELETE", path, label=f"delete {kind}", show=["kind"])
+
+
+@script("Parts that few objects have get their defaults, too.", ["4.16"])
+def defaults_of_parts(c: Dialogue) -> None:
+    objects = {obj["kind"]: obj for obj in manifests("uncontrolled.yaml")}
+    rules = [{"apiGroups": ["a.b"], "apiVersions": ["v1"], "resources": ["c"]}]
+    excluded = [{**rules[0], "operations": ["CREATE"], "resourceNames": ["x"]}]
+    volume = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"]}
+    policies = [
+        (f"{sort}AdmissionPolicy{part}", field, {**given, "excludeResourceRules": excluded})
+        for sort in ("Validating", "Mutating")
+        for part, field, given in (
+            ("", "matchConstraints", objects[f"{sort}AdmissionPolicy"]["spec"]["matchConstraints"]),
+            ("Binding", "matchResources", {"resourceRules": excluded}),
+        )
+    ]
+    for kind, spec in (
+        *((kind, {**objects[kind]["spec"], field: given}) for kind, field, given in policies),
+        *(
+            ("PersistentVolume", {**volume, **source})
+            for source in (
+                {"iscsi": {"targetPortal": "192.0.2.1", "iqn": "iqn.2015-02.a:b", "lun": 0}},
+                {"iscsi": {"targetPortal": "a", "iqn": "iqn.2015-02.a:b", "lun": 1, "fsType": "x"}},
+                {"nfs": {"server": "a", "path": "/b"}, "mountOptions": ["hard"]},
+                {"csi": {"driver": "a.b", "volumeHandle": "c"}, "volumeMode": "Block"},
+                {"hostPath": {"path": "/a", "type": "Directory"}, "storageClassName": "s"},
+            )
+        ),
+        (
+            "ReplicationController",
+            {
+                key: value
+                for key, value in objects["ReplicationController"]["spec"].items()
+                if key != "replicas"
+            },
+        ),
+        ("ReplicationController", {**objects["ReplicationController"]["spec"], "replicas": None}),
+        *(
+            ("NetworkPolicy", {"podSelector": {}, **given})
+            for given in (
+                {"ingress": [{"ports": [{"port": 1}, {"port": "a", "protocol": "UDP"}, {}]}]},
+                {"ingress": [{}], "egress": [{"ports": [{"port": 1, "endPort": 2}]}]},
+                {"egress": []},
+                {"policyTypes": ["Egress"], "ingress": [{}]},
+            )
+        ),
+        ("IngressClass", {"controller": "a.b/c"}),
+        ("IngressClass", {"controller": "a.b/c", "parameters": {"kind": "K", "name": "n"}}),
+        ("FlowSchema", {"priorityLevelConfiguration": {"name": "n"}, "matchingPrecedence": 7}),
+        *(
+            ("PriorityLevelConfiguration", {"type": "Limited", "limited": {"limitResponse": given}})
+            for given in (
+                {"type": "Reject"},
+                {"type": "Queue", "queuing": {"queues": 3, "handSize": 2}},
+            )
+        ),
+        ("CSIDriver", {"attachRequired": False, "volumeLifecycleModes": ["Ephemeral"]}),
+        ("CronJob", {**objects["CronJob"]["spec"], "suspend": True, "failedJobsHistoryLimit": 0}),
+    ):
+        _create(c, {**objects[kind], "spec": spec}, "create", show=["spec"])
+    for given in ({"reclaimPolicy": "Retain"}, {"volumeBindingMode": "WaitForFirstConsumer"}):
+        new = {**objects["StorageClass"], **given}
+        _create(c, new, "create", show=["reclaimPolicy", "volumeBindingMode"])

@@ -218,3 +218,23 @@ def node_objects(c: Dialogue) -> None:
     )
     c.delete(NODE, "node-objects")
     c.until_gone(NODE, "node-objects")
+
+
+@script(
+    "A node of a zone that is mostly lost is evicted once one of the lost nodes is deleted.",
+    ["4.12"],
+)
+def lost_nodes_deleted(c: Dialogue) -> None:
+    names = [f"{c.namespace}-{number}" for number in range(5)]
+    for name in names:
+        c.add_node(name, labels={"topology.kubernetes.io/zone": c.namespace}, taints=[OWN])
+    unready = {"metadata": {"labels": {"assay.dev/not-ready": "true"}}}
+    is_lost, is_evicted = present("spec.taints.1"), present("spec.taints.2")
+    for name in names[:2]:
+        c.patch(NODE, name, unready, show=["metadata.labels"])
+        c.until(NODE, name, condition("Ready", "False") & is_evicted, show=["spec.taints"])
+    c.patch(NODE, names[2], unready, show=["metadata.labels"])
+    c.until(NODE, names[2], condition("Ready", "False") & is_lost, show=["spec.taints"])
+    c.stays(NODE, names[2], has("spec.taints.2", None), for_seconds=12, show=["spec.taints"])
+    c.delete(NODE, names[0], show=["kind"])
+    c.until(NODE, names[2], is_evicted, show=["spec.taints"])

@@ -193,6 +193,57 @@ def pod_validation(c: Dialogue) -> None:
         )
 
 
+@script("Each part of an invalid pod is rejected with its field.", ["4.12"])
+def pod_parts_validation(c: Dialogue) -> None:
+    volume = {"name": "v", "emptyDir": {}}
+    spec: dict[str, Any]
+    for spec in (
+        {"containers": [{"image": "x"}]},
+        {"containers": [container(name="")]},
+        {"containers": [container(), container(name="b", image="")]},
+        {"containers": [container(terminationMessagePolicy="Never")]},
+        *(
+            {"containers": [container(volumeMounts=[mount])], "volumes": [volume]}
+            for mount in ({"mountPath": "/v"}, {"name": "v"}, {}, {"name": "w", "mountPath": ""})
+        ),
+        {
+            "containers": [container(volumeMounts=[{"name": "v", "mountPath": "/v"}] * 2)],
+            "volumes": [volume],
+        },
+        *(
+            {"containers": [container(ports=[port])]}
+            for port in (
+                {},
+                {"containerPort": -1},
+                {"containerPort": 65535},
+                {"containerPort": 65536, "protocol": "ICMP"},
+                {"containerPort": 1, "protocol": "SCTP"},
+            )
+        ),
+        {"containers": [container(env=[{"value": "x"}, {"name": "A", "value": "x"}])]},
+        {"initContainers": [container(name="i"), container(name="i")]},
+        {"initContainers": [container()]},
+        {"initContainers": [{"image": "x"}, {"name": "Bad_Name"}]},
+        {"tolerations": [{}]},
+        {"tolerations": [{"operator": "Exists"}, {"operator": "Equal", "value": "v"}]},
+        {"tolerations": [{"key": "k", "effect": "NoExecute", "tolerationSeconds": 5}]},
+        {"tolerations": [{"key": "k", "tolerationSeconds": 5}]},
+        {"volumes": [{"emptyDir": {}}]},
+        {"volumes": [{"name": "Bad_Name", "emptyDir": {}}]},
+        {"activeDeadlineSeconds": 2**31},
+        {"activeDeadlineSeconds": 2**31 - 1},
+        {"restartPolicy": "Always", "dnsPolicy": "None", "dnsConfig": {"nameservers": ["1.1.1.1"]}},
+        {"nodeName": "Bad_Name"},
+        {"runtimeClassName": "Bad_Name"},
+        {"nodeName": "n", "schedulingGates": [{"name": "a.b/c"}]},
+    ):
+        c.create(
+            pod("a", None, schedulerName="nobody", **{"containers": [container()], **spec}),
+            dry_run=True,
+            show=["metadata.name"],
+        )
+
+
 @script("For resources that cannot be overcommitted, requests must equal limits.", ["4.12"])
 def extended_resources(c: Dialogue) -> None:
     gpu = "nvidia.com/gpu"

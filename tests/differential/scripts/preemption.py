@@ -201,3 +201,15 @@ def preempts_beside_budgets(c: Dialogue) -> None:
     c.create(_pod(c, "urgent", "high"), show=["spec.priority"])
     c.until(POD, "urgent", condition("Ready"), show=PLACED)
     c.list(POD, show=["metadata.name"])
+
+
+@script("A pod on a node that is not there is nobody's victim.", ["6.4"])
+def preempts_beside_missing_node(c: Dialogue) -> None:
+    _classes(c, lowest=1, low=2, high=10)
+    _node(c, slots=1)
+    astray = _pod(c, "astray", "lowest", nodeName=f"{c.namespace}-none")
+    c.create(astray, show=["spec.nodeName", "spec.priority"])
+    _placed(c, _pod(c, "low", "low"))
+    c.create(_pod(c, "urgent", "high"), show=["spec.priority"])
+    c.until(POD, "urgent", condition("Ready"), show=PLACED)
+    c.list(POD, show=["metadata.name", "metadata.deletionTimestamp"])

@@ -109,6 +109,8 @@ def long_quantities(c: Dialogue) -> None:
         f"{'9' * 4000}e999",
         f"{'9' * 5000}e-4999",
         f"0.{'9' * 5000}",
+        f"{'0' * 5000}7",
+        f"{'0' * 5000}8Ki",
         f"{'9' * 18}E",
         f"{'9' * 15}Ei",
         "9Ei",
@@ -121,3 +123,40 @@ def long_quantities(c: Dialogue) -> None:
         label = amount if len(amount) < 30 else f"{amount[:3]}…{amount[-5:]} of {len(amount)}"
         shown = ["spec", "reason"]
         c.raw("POST", path, _quota(pods=amount), label=f"limit {label}", show=shown)
+
+
+@script(
+    "A quantity is printed with the largest unit of its kind that leaves a whole one.", ["4.16"]
+)
+def units_of_quantities(c: Dialogue) -> None:
+    path = f"{RESOURCE_QUOTA.path(c.namespace)}?dryRun=All"
+    for amount in (
+        *("0", "0Ki", "0.0", "0e5", "00", "+5", "-0"),
+        *("1023", "1024", "1000", "1024e0", "1000e0", "999", "1000m", "1001m", "10000m"),
+        *("0.5Ki", "0.25Ki", "1Ki", "1023Ki", "1024Ki", "1536Ki", "1000Ki", "0.5Mi", "1.5Gi"),
+        *("0.9990234375Ki", "1.0009765625Ki", "1.1Ki", "0.1Ki", "1024Mi", "1024Gi", "1024Ti"),
+        *("1024Pi", "1000k", "1000M", "1000P", "0.1k", "1.5k", "0.001", "0.0001", "100n", "1u"),
+        *("1e3", "1E3", "12e2", "120e1", "1e6", "1e-3", "1e-4", "0.5e3", "1.5e-1", "10e2"),
+        *("+5Ki", "007Ki", "+8Ki", "1.Ki", "1.0Ki", f"{10**13 + 1}", f"+{10**10 + 1}Ki"),
+        *(f"+{10**11 + 1}Ki", f"+{10**4 + 1}Gi", f"+{10**5 + 1}Gi", "+99Ti", "+999Ti", "+9Pi"),
+        *("+1.5", "1.500", "01.250", "0.500", "1.000", "1.2345", "1.234567", "1.234k", "1.", "1.k"),
+        *(
+            "1500u",
+            "1500000u",
+            "+15m",
+            "015M",
+            "+8k",
+            "+1e-6",
+            "1e+03",
+            "+1e03",
+            "1.234567e6",
+            "1.5e4",
+        ),
+        *(f"+{10**17 + 1}", f"+{10**18 + 1}", f"{10**15 + 1}.125", f"{10**14 + 1}.1250", "+9E"),
+    ):
+        c.raw("POST", path, _quota(memory=amount), label=f"limit {amount}", show=["spec"])
+    for amount in ("-1024", "-1Ki", "-1024Ki", "-0.5Ki", "-1k"):
+        body = unscheduled("p")
+        body["spec"]["containers"] = [container(resources={"limits": {"memory": amount}})]
+        pods = f"{POD.path(c.namespace)}?dryRun=All"
+        c.raw("POST", pods, body, label=f"a pod's limit {amount}", show=["spec.containers"])

@@ -194,3 +194,54 @@ def rights_to_escalate(c: Dialogue) -> None:
     new = role("a", ["get"], ["secrets"])
     c.delete(ROLE, "a", show=["kind"])
     c.raw("POST", f"{path}/roles", new, sent=sent, show=["kind"], label="create a")
+
+
+@script("Only those who may do everything write roles that collect the rules of others.", ["7.3"])
+def aggregation_needs_everything(c: Dialogue) -> None:
+    user, name = f"jane-{c.namespace}", f"differential-{c.namespace}"
+    resources = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
+    paths = {"verbs": ["*"], "nonResourceURLs": ["*"]}
+    writes = {"verbs": ["create"], "apiGroups": [_GROUP], "resources": ["clusterroles"]}
+    cluster_role = {**role(name, [], []), "kind": "ClusterRole"}
+    selectors = {"clusterRoleSelectors": [{"matchLabels": {"tests.assay.dev/none": "x"}}]}
+    binding = role_binding(name, name, [user_subject(user)])
+    reference = {**binding["roleRef"], "kind": "ClusterRole"}
+    path = f"/apis/{_GROUP}/v1/clusterroles"
+    c.create({**binding, "kind": "ClusterRoleBinding", "roleRef": reference}, show=["kind"])
+    for label, held in (
+        ("one kind", [writes]),
+        ("all paths", [writes, paths]),
+        ("all but paths", [resources]),
+        ("everything", [resources, paths]),
+    ):
+        c.create({**cluster_role, "rules": held}, show=["kind"])
+        wanted = {"verb": "create", "group": _GROUP, "resource": "clusterroles"}
+        c.until_allowed(user, wanted)
+        for rule in ({}, {"clusterRoleSelectors": []}, selectors):
+            new = {
+                **cluster_role,
+                "metadata": {"name": f"{name}-x"},
+                "rules": [],
+                "aggregationRule": rule,
+            }
+            c.raw(
+                "POST",
+                f"{path}?dryRun=All",
+                new,
+                sent=[("Impersonate-User", user)],
+                show=["kind", "aggregationRule"],
+                label=f"{len(rule)} rules, held: {label}",
+            )
+        c.delete(CLUSTER_ROLE, name, show=["kind"])
+        c.settle(0.5)  # until the server has noticed
+    for selector in (
+        {},
+        {"matchLabels": {"-": "x"}},
+        {"matchLabels": {"a": "-"}},
+        {"matchExpressions": [{"key": "a", "operator": "Between"}]},
+        {"matchExpressions": [{"key": "a", "operator": "In"}]},
+    ):
+        rule = {"clusterRoleSelectors": [{"matchLabels": {"a": "b"}}, selector]}
+        new = {**cluster_role, "rules": [{"verbs": []}], "aggregationRule": rule}
+        c.raw("POST", f"{path}?dryRun=All", new, label=f"an invalid role with {selector}")
+    c.delete(CLUSTER_ROLE_BINDING, name, show=["kind"])

@@ -141,6 +141,52 @@ def transition_rules(c: Dialogue) -> None:
             c.patch(kind, "a", {"spec": change}, show=SPEC)
 
 
+@script("A rule sees the old entries of a list, whichever of them the new one has.", ["4.16"])
+def transition_rules_of_lists(c: Dialogue) -> None:
+    texts = {"type": "array", "maxItems": 9, "items": TEXT}
+    tags = {**texts, "x-kubernetes-list-type": "set"}
+    entries = {
+        "type": "array",
+        "maxItems": 9,
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["name", "port"],
+        "items": {
+            "type": "object",
+            "required": ["name", "port"],
+            "properties": {"name": TEXT, "port": INTEGER, "tags": tags},
+        },
+    }
+    kept = "oldSelf.all(old, self.exists(new, new == old))"
+    spec = {
+        "texts": ["x", "y"],
+        "tags": ["x", "y"],
+        "entries": [{"name": "a", "port": 1, "tags": ["x", "y"]}, {"name": "a", "port": 2}],
+    }
+    with served(
+        c,
+        "Ratchet",
+        texts=ruled(texts, kept),
+        tags=ruled(tags, kept),
+        entries=ruled(entries, kept),
+    ) as kind:
+        create(c, kind, **spec)
+        for change in (
+            {"texts": ["y", "x"]},
+            {"texts": ["x", "y", "z"]},
+            {"texts": ["x"]},
+            {"tags": ["y", "x"]},
+            {"tags": ["z", "y", "x"]},
+            {"tags": ["z", "x"]},
+            {"tags": []},
+            {"entries": [{"name": "a", "port": 2}, spec["entries"][0]]},
+            {"entries": [{"name": "a", "port": 1, "tags": ["y", "x"]}, {"name": "a", "port": 2}]},
+            {"entries": [{"name": "b", "port": 1}, *spec["entries"]]},
+            {"entries": [{"name": "b", "port": 1}, spec["entries"][0]]},
+            {"entries": None},
+        ):
+            c.patch(kind, "a", {"spec": change}, dry_run=True, show=SPEC)
+
+
 @script("An expression without a value for an object refuses it.", ["4.16"])
 def rules_without_a_value(c: Dialogue) -> None:
     with served(
@@ -305,3 +351,44 @@ def parts_of_rules(c: Dialogue) -> None:
     nested = {"x-kubernetes-validations": [{"rule": "true"}]}
     tried(c, part={**objects("true", size=INTEGER), "allOf": [nested]})
     tried(c, sizes={**INTEGERS, "items": ruled(INTEGER, {"rule": "self >= oldSelf", **WRONG})})
+
+
+@script("A rule takes a URL apart, and says why a text is none.", ["4.16"])
+def urls_of_rules(c: Dialogue) -> None:
+    text = {"type": "string", "maxLength": 40}
+    told = {
+        part: ruled(
+            text,
+            {
+                "rule": f"url(self).get{part}() == '?'",
+                "messageExpression": f"url(self).get{part}()",
+            },
+        )
+        for part in ("Scheme", "Host", "Hostname", "Port", "EscapedPath")
+    }
+    query = ruled(text, "url(self).getQuery()['a'][0] == '1'")
+    with served(c, "Tether", query=query, **told) as kind:
+        path = f"{kind.path(c.namespace)}?dryRun=All"
+        for url in (
+            *("", "*", ":", ":a", "a", "/", "/a?b#c", "//a/b", "///a", "a:", "a:b", "a:/b", "A:b"),
+            *("1:b", "a b", "a:b c", "http://a:80/b/c", "http://u:p@a/", "http://a:", "http://a:x"),
+            *("http://[::1]:80/a", "http://[::1", "http://[::1]x", "http://a b/", "http://a<b/"),
+            *("http://a/b c'd", "http://a/%41%zz", "http://a/%4", "http://%41/", "http://a%zz/"),
+            *("http://a\t/", "http://a?b", "http://a/?b=1:2/3", "http://é/", "/é", "ht+t.p-1://a/"),
+            *("http://a#b", "http://a/#b", "/?a#%zz", "http://a b@c/", "http://a%zz@c/", "//a b"),
+            *("http://a@b@c/", "http://a:b@c:d@e/", "http://a:b:80/", "http://::1/", "http://[a]/"),
+            *("http://[::1%25a%20b]/", "http://[::1]a]:8/", "http://[::1]]/", "http://%c3%a9/"),
+            *("http://a|%zz/", "http://a%zz|/", 'http://a">/', "http://a%25b/", "http://:80/"),
+            *("http://[1.2.3.4]/", "http://[::1%25]/", "http://[]/", "http://[::ffff:1.2.3.4]/"),
+            *("http://[::1%25%zz]/", "http://[::1%25%2f]/", "http://[::1%25a|]/", "http://[::|]/"),
+            *("http://[%41]/", "http://[::1%20]/", "http://[é]/", "//[::1", "//a:x/", "//a%41/"),
+            *("//a/%zz", "///a b", "//a b@c/", "http://[::1]%zz/", "http://a/%zz#%zz", "a:/%zz"),
+            *("http://a:é/", "http:///a", "http:", "http://", "a/b:c", "/a|b", "/%7ea", "http://["),
+        ):
+            taken = one(kind, **dict.fromkeys(told, url))
+            c.raw("POST", path, taken, label=f"take {url!r} apart", show=SPEC)
+        for query in (
+            *("?a", "?a=", "?a=1&b=2&a=3", "?a=%41+b", "?a=1;b", "?b&a=1", "?&&", "#?a=1"),
+            *("?a=%31", "?%61=1", "?a=1&;", "?a=%zz", "?%zz=1&a=1", "?a=1#b", "?a=1=", "??a=1"),
+        ):
+            create(c, kind, dry_run=True, query=f"/{query}")

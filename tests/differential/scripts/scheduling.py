@@ -311,13 +311,17 @@ def placement_reasons(c: Dialogue) -> None:
     huge = {"containers": [container(resources={"requests": {"cpu": "9999", "memory": "9999Ti"}})]}
     _waits(c, _pod(c, "huge", **huge), REASON)
 
-    def named(name: str) -> dict[str, Any]:
-        field = {"key": "metadata.name", "operator": "In", "values": [name]}
-        terms = [{"matchFields": [field]}]
+    def named(*names: str, operator: str = "In") -> dict[str, Any]:
+        fields = [
+            {"key": "metadata.name", "operator": operator, "values": [name]} for name in names
+        ]
+        terms = [{"matchFields": fields}]
         return {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": terms}}}
 
     _waits(c, _pod(c, "unknown", affinity=named("nobody")), REASON)
     _waits(c, _pod(c, "one-name", affinity=named(f"{c.namespace}-1")), REASON)
+    others = named(*(f"{c.namespace}-{number}" for number in range(3)), operator="NotIn")
+    _waits(c, _pod(c, "other-names", affinity=others), REASON)
 
 
 @script("A pod's own labels complete its affinity, by the keys that it names.", ["6.2"])
@@ -379,5 +383,40 @@ def affinity_validation(c: Dialogue) -> None:
         node_terms(field(key="metadata.name", operator="Exists")),
         node_terms(field(key="metadata.uid", operator="In", values=["a"])),
         node_terms(field(key="metadata.name", operator="In", values=["Bad_Name"])),
+        node_terms(field(key="metadata.name", operator="NotIn", values=["a"])),
+        node_terms(field(key="metadata.name", operator="NotIn")),
+        node_terms(field(key="metadata.name", operator="Gt", values=["1"])),
+        node_terms(field(key="metadata.name")),
+        node_terms(expression(key="a", operator="NotIn")),
+        node_terms(expression(key="a", operator="NotIn", values=["1", "2"])),
+        node_terms(expression(key="a", operator="DoesNotExist", values=["1"])),
+        node_terms(expression(key="a", operator="Lt")),
+        node_terms(expression(key="a", operator="Lt", values=["1"])),
+        near(term(expression(key="a", operator="NotIn"))),
+        near(term(expression(key="a", operator="NotIn", values=["1", "2"]))),
+        near(term(expression(key="a", operator="DoesNotExist", values=["1"]))),
+        near(term(expression(key="a", operator="Lt", values=["1"]))),
     ):
         c.create(pod("a", affinity=affinity), dry_run=True, show=["spec.affinity"])
+
+
+@script("A pod stays off the nodes that its node affinity excludes by name.", ["6.1"])
+def node_affinity_names(c: Dialogue) -> None:
+    _racks(c, "a", "b")
+
+    def named(operator: str, *numbers: int) -> dict[str, Any]:
+        """Each name has a term of its own field; all fields must match."""
+        fields = [
+            {
+                "key": "metadata.name",
+                "operator": operator,
+                "values": [f"{c.namespace}-{number}"],
+            }
+            for number in numbers
+        ]
+        return {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchFields": fields}]}}}
+
+    _placed(c, _pod(c, "off-0", affinity=named("NotIn", 0)))
+    _placed(c, _pod(c, "off-1", affinity=named("NotIn", 1)))
+    _waits(c, _pod(c, "off-both", affinity=named("NotIn", 0, 1)))
+    _waits(c, _pod(c, "on-both", affinity=named("In", 0, 1)))
