@@ -14,13 +14,15 @@ from typing import Final
 from conformance.history import History, Track
 from conformance.history.normal_form import OF_PROCESSES, is_compared
 from conformance.norm.words import listed, span
-from conformance.report.counted import counted
+from conformance.report.counted import counted, first_few
 from conformance.report.run_result import RunResult
+from conformance.suites.operator.claims.conduct import MAY_NOT
+from conformance.suites.operator.view import is_unschedulable
 from fixtures.simulated.controllers.kubelets.wishes import REASON as UNKNOWN
 from vocabulary.clock import Micros
 from vocabulary.history import AT_REST, OPERATOR, Counterpart, Write, role_of
 from vocabulary.kinds import EVENT, POD
-from vocabulary.objects import get_path
+from vocabulary.objects import condition, get_path
 
 MOST_LINES: Final = 6
 REQUESTS: Final = re.compile(r"(\d+) requests in (\S+) at rest")
@@ -44,6 +46,7 @@ def first_look(created: RunResult, left_alone: RunResult | None) -> Iterator[str
         + (f"at rest after {span(_last(writes))}" if rest_us is not None else "NOT AT REST")
         + _at_rest(left_alone)
     )
+    yield from _troubles(history)
     yield from _unclear(history)
     if rest_us is None:
         yield from _why_no_rest(created, writes)
@@ -81,6 +84,25 @@ def _made(made: Sequence[Track]) -> Iterator[str]:
         yield f"  {number}. {kind}: {names}{more}, from {span(tracks[0].created.t)} on"
     if not by_kind:
         yield "  it created nothing"
+
+
+def _troubles(history: History) -> Iterator[str]:
+    """What keeps the operator, or its pods, from work: rights, its own ends, and a lack of room."""
+    texts = Counter(mark.text for mark in history.marks)
+    lacking = [text.removeprefix(MAY_NOT) for text in texts if text.startswith(MAY_NOT)]
+    if lacking:
+        yield f"  ! it may not {first_few(lacking, 3)}; see manifests.rbac of its profile"
+    ends = sum(each.change == "ended" for each in history.processes)
+    if ends:
+        yield f"  ! it ended by itself, {counted(ends, 'time')}"
+    waiting = [
+        track
+        for track in history.by_kind.get(str(POD), ())
+        if track.removed is None and is_unschedulable(track.last)
+    ]
+    if waiting:
+        why = (condition(waiting[0].last, "PodScheduled") or {}).get("message", "")
+        yield f"  ! {counted(len(waiting), 'pod')} without a node: {waiting[0].name}: {why}"
 
 
 def _unclear(history: History) -> Iterator[str]:
