@@ -109,19 +109,26 @@ def _unclear(history: History) -> Iterator[str]:
     """Containers with an unknown end, each with the line of a profile that declares it. Containers
     of pods that always restart are left out."""
     pods = {track.name: track.first for track in history.by_kind.get(str(POD), ())}
-    found: dict[str, None] = {}
+    found: dict[str, tuple[str, str]] = {}
     for event in (track.first for track in history.by_kind.get(str(EVENT), ())):
         pod = pods.get(str(get_path(event, "involvedObject.name")))
         if pod is None or get_path(pod, "spec.restartPolicy", "Always") == "Always":
             continue
         if event.get("reason") == UNKNOWN:
-            image = get_path(pod, "spec.containers")[0].get("image", "*")
-            answer = json.dumps([{"image": image, "behaviour": "run 30s"}])
             what, _, _ = str(event["message"]).partition(":")
-            found[
-                f"  ? {what}, so pods of it run for good; in the profile: behaviours: {answer}"
-            ] = None
-    yield from list(found)[:MOST_LINES]
+            containers = get_path(pod, "spec.containers")
+            named = (each for each in containers if repr(each.get("name")) in what)
+            container = next(named, containers[0])
+            words = [*(container.get("command") or ()), *(container.get("args") or ())]
+            found[what] = container.get("image", "*"), " ".join(words)
+    for what, (image, command) in list(found.items())[:MOST_LINES]:
+        entry = {"image": image, "behaviour": "run 30s"}
+        if any(other == image and words != command for other, words in found.values()):
+            # The image does not tell them apart.
+            program, blank, _ = command.partition(" ")
+            entry = {"command": f"{program} *" if blank else program, "behaviour": "run 30s"}
+        answer = json.dumps([entry])
+        yield f"  ? {what}, so pods of it run for good; in the profile: behaviours: {answer}"
 
 
 def _at_rest(left_alone: RunResult | None) -> str:
