@@ -15,7 +15,7 @@ from conformance.history import History, Track
 from conformance.history.normal_form import OF_PROCESSES, is_compared
 from conformance.norm.words import listed, span
 from conformance.report.counted import counted, first_few
-from conformance.report.run_result import RunResult
+from conformance.report.run_result import REFUSED, RunResult
 from conformance.suites.operator.claims.conduct import MAY_NOT
 from conformance.suites.operator.view import is_unschedulable
 from fixtures.simulated.controllers.kubelets.wishes import REASON as UNKNOWN
@@ -48,6 +48,10 @@ def first_look(created: RunResult, left_alone: RunResult | None) -> Iterator[str
     )
     yield from _troubles(history)
     yield from _unclear(history)
+    if created.error.startswith(REFUSED):
+        yield f"  {created.error}; correct the workload, in which a namespace precedes its objects"
+        history.close()
+        return
     if rest_us is None:
         yield from _why_no_rest(created, writes)
     counterpart = created.header.counterpart
@@ -87,7 +91,7 @@ def _made(made: Sequence[Track]) -> Iterator[str]:
 
 
 def _troubles(history: History) -> Iterator[str]:
-    """What keeps the operator, or its pods, from work: rights, its own ends, and a lack of room."""
+    """Rights that the operator lacks, its own ends, and pods without a node."""
     texts = Counter(mark.text for mark in history.marks)
     lacking = [text.removeprefix(MAY_NOT) for text in texts if text.startswith(MAY_NOT)]
     if lacking:

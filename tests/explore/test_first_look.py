@@ -16,7 +16,7 @@ from vocabulary.history import OPERATOR, Entry, OperatorUnderTest, Write
 NO_ROOM = "0/2 nodes are available: 2 Insufficient cpu."
 
 
-def lines(*entries: Entry) -> list[str]:
+def lines(*entries: Entry, error: str = "") -> list[str]:
     operator = OperatorUnderTest(suite=OPERATOR, implementation="by hand")
     run = RunResult(
         scenario="by hand",
@@ -28,8 +28,16 @@ def lines(*entries: Entry) -> list[str]:
         verdicts=(),
         wall_seconds=0,
         virtual_seconds=0,
+        error=error,
     )
     return list(first_look(run, None))
+
+
+def test_a_workload_that_is_refused_is_no_riddle_of_the_simulation() -> None:
+    said = lines(END, error='a step was refused: NotFound: namespaces "test" not found')
+    assert said[-1].startswith(
+        '  a step was refused: NotFound: namespaces "test" not found; correct'
+    )
 
 
 def created(kind: str, name: str, **fields: Any) -> Write:
