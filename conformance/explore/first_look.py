@@ -14,13 +14,15 @@ from typing import Final
 from conformance.history import History, Track
 from conformance.history.normal_form import OF_PROCESSES, is_compared
 from conformance.norm.words import listed, span
-from conformance.report.counted import counted
-from conformance.report.run_result import RunResult
+from conformance.report.counted import counted, first_few
+from conformance.report.run_result import REFUSED, RunResult
+from conformance.suites.operator.claims.conduct import MAY_NOT
+from conformance.suites.operator.view import is_unschedulable
 from fixtures.simulated.controllers.kubelets.wishes import REASON as UNKNOWN
 from vocabulary.clock import Micros
 from vocabulary.history import AT_REST, OPERATOR, Counterpart, Write, role_of
 from vocabulary.kinds import EVENT, POD
-from vocabulary.objects import get_path
+from vocabulary.objects import condition, get_path
 
 MOST_LINES: Final = 6
 REQUESTS: Final = re.compile(r"(\d+) requests in (\S+) at rest")
@@ -44,7 +46,12 @@ def first_look(created: RunResult, left_alone: RunResult | None) -> Iterator[str
         + (f"at rest after {span(_last(writes))}" if rest_us is not None else "NOT AT REST")
         + _at_rest(left_alone)
     )
+    yield from _troubles(history)
     yield from _unclear(history)
+    if created.error.startswith(REFUSED):
+        yield f"  {created.error}; correct the workload, in which a namespace precedes its objects"
+        history.close()
+        return
     if rest_us is None:
         yield from _why_no_rest(created, writes)
     counterpart = created.header.counterpart
@@ -83,23 +90,49 @@ def _made(made: Sequence[Track]) -> Iterator[str]:
         yield "  it created nothing"
 
 
+def _troubles(history: History) -> Iterator[str]:
+    """Rights that the operator lacks, its own ends, and pods without a node."""
+    texts = Counter(mark.text for mark in history.marks)
+    lacking = [text.removeprefix(MAY_NOT) for text in texts if text.startswith(MAY_NOT)]
+    if lacking:
+        yield f"  ! it may not {first_few(lacking, 3)}; see manifests.rbac of its profile"
+    ends = sum(each.change == "ended" for each in history.processes)
+    if ends:
+        yield f"  ! it ended by itself, {counted(ends, 'time')}"
+    waiting = [
+        track
+        for track in history.by_kind.get(str(POD), ())
+        if track.removed is None and is_unschedulable(track.last)
+    ]
+    if waiting:
+        why = (condition(waiting[0].last, "PodScheduled") or {}).get("message", "")
+        yield f"  ! {counted(len(waiting), 'pod')} without a node: {waiting[0].name}: {why}"
+
+
 def _unclear(history: History) -> Iterator[str]:
     """Containers with an unknown end, each with the line of a profile that declares it. Containers
     of pods that always restart are left out."""
     pods = {track.name: track.first for track in history.by_kind.get(str(POD), ())}
-    found: dict[str, None] = {}
+    found: dict[str, tuple[str, str]] = {}
     for event in (track.first for track in history.by_kind.get(str(EVENT), ())):
         pod = pods.get(str(get_path(event, "involvedObject.name")))
         if pod is None or get_path(pod, "spec.restartPolicy", "Always") == "Always":
             continue
         if event.get("reason") == UNKNOWN:
-            image = get_path(pod, "spec.containers")[0].get("image", "*")
-            answer = json.dumps([{"image": image, "behaviour": "run 30s"}])
             what, _, _ = str(event["message"]).partition(":")
-            found[
-                f"  ? {what}, so pods of it run for good; in the profile: behaviours: {answer}"
-            ] = None
-    yield from list(found)[:MOST_LINES]
+            containers = get_path(pod, "spec.containers")
+            named = (each for each in containers if repr(each.get("name")) in what)
+            container = next(named, containers[0])
+            words = [*(container.get("command") or ()), *(container.get("args") or ())]
+            found[what] = container.get("image", "*"), " ".join(words)
+    for what, (image, command) in list(found.items())[:MOST_LINES]:
+        entry = {"image": image, "behaviour": "run 30s"}
+        if any(other == image and words != command for other, words in found.values()):
+            # The image does not tell them apart.
+            program, blank, _ = command.partition(" ")
+            entry = {"command": f"{program} *" if blank else program, "behaviour": "run 30s"}
+        answer = json.dumps([entry])
+        yield f"  ? {what}, so pods of it run for good; in the profile: behaviours: {answer}"
 
 
 def _at_rest(left_alone: RunResult | None) -> str:

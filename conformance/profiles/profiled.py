@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -53,6 +53,7 @@ from vocabulary.safe_yaml import YamlError
 from vocabulary.typed_yaml import field_error
 
 ROLES: Final = ("ClusterRole", "Role")
+BINDINGS: Final = ("ClusterRoleBinding", "RoleBinding")
 _DEFINITIONS: Final = ("CustomResourceDefinition",)
 _REVIEWED: Final = frozenset({"CREATE", "UPDATE", "DELETE", "*"})
 """The operations that the simulated API server has reviewed."""
@@ -234,7 +235,11 @@ class Profiled:
             "metadata": {"name": "granted-beside"},
             "rules": rules,
         }
-        return (*self._manifests(told.rbac, ROLES), *([granted] if rules else []))
+        by_file: dict[Path, list[Object]] = {}
+        for file, each in self._placed(told.rbac, (*ROLES, *BINDINGS)):
+            by_file.setdefault(file, []).append(each)
+        roles = (role for found in by_file.values() for role in _granted(found))
+        return (*roles, *([granted] if rules else []))
 
     def webhooks(self, _config: Mapping[str, Any], /) -> Webhooks:
         """None: a program's webhooks are its own."""
@@ -388,6 +393,19 @@ class Profiled:
             for document in _documents(file, text):
                 if document.get("kind") in kinds:
                     yield file, document
+
+
+def _granted(of_a_file: Sequence[Object]) -> Iterator[Object]:
+    """The roles of a file; those that its bindings name, if they name any: the others of a manifest
+    that installs everything are for users."""
+    roles = [each for each in of_a_file if each["kind"] in ROLES]
+    bound = {
+        (get_path(each, "roleRef.kind"), get_path(each, "roleRef.name"))
+        for each in of_a_file
+        if each["kind"] in BINDINGS
+    }
+    granted = [each for each in roles if (each["kind"], get_path(each, "metadata.name")) in bound]
+    yield from granted or roles
 
 
 def _documents(file: Path, text: str) -> list[Object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,37 @@ def test_the_layout_of_kubebuilder_gives_a_profile_that_reads(module: Path, tmp_
         "{program}",
         "--health-probe-bind-address=127.0.0.1:{health_port}",
     )
+
+
+def test_manifests_are_found_in_a_layout_of_its_own(module: Path) -> None:
+    shutil.rmtree(module / "config")
+    files = {
+        "chart/all.yaml": CRD + "# {{ .Values }}\n",
+        "examples/crd.yaml": CRD,
+        "deploy/v2/all.yaml": f"{CRD}---\n{ROLE}",
+        "deploy/v2/more/crd.yaml": CRD,
+    }
+    write(module, files)
+    manifests = found_in(module, ".").profile["manifests"]
+    assert manifests == {"crds": ["deploy/v2/all.yaml"], "rbac": ["deploy/v2/all.yaml"]}
+
+
+def test_the_program_is_the_one_that_imports_a_manager(module: Path) -> None:
+    flags = 'pflag.StringVar(&s.Probe, "probeAddr", "")\nfs.BoolVar(\n  &lead, "leader_elect")\n'
+    app = f'package app\n{flags}log.Info("metrics-addr")\nvar m, _ = ctrl.NewManager()\n'
+    files = {
+        "cmd/main.go": "package main\n",
+        "hack/tool/main.go": 'package main\nimport (\n\t"example.com/acme/op/app/run"\n)\n',
+        "app/run/run.go": 'package run\nimport x "example.com/acme/op/app"\n',
+        "app/app.go": app,
+    }
+    found = found_in(write(module, files), ".").profile
+    assert found["program"]["goModule"]["package"] == "./hack/tool"
+    assert found["process"]["command"] == [
+        "{program}",
+        "--probeAddr=127.0.0.1:{health_port}",
+        "--leader_elect={leader_elect}",
+    ]
 
 
 def test_webhooks_are_served_where_the_program_has_some(module: Path) -> None:
@@ -207,14 +239,15 @@ def test_what_is_missing_is_said(module: Path) -> None:
     (module / "config/rbac/leader_election_role.yaml").unlink()
     said = found_in(module, ".").said
     assert any(line.startswith("roles: NONE FOUND") for line in said)
-    assert any(line.startswith("health: NO FLAG FOUND") for line in said)
+    assert any("NO FLAG FOUND for the address of probes" in line for line in said)
+    assert found_in(module, ".").profile["process"]["readyPath"] == ""
 
 
 @pytest.mark.parametrize(
     ("gone", "said"),
     [
         ("go.mod", "has no go.mod that names a module"),
-        ("config/crd/bases/ops.yaml", "no file with a CustomResourceDefinition"),
+        ("config/crd/bases/ops.yaml", "no manifest is a CustomResourceDefinition"),
         ("cmd/main.go", ""),
     ],
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from conformance.norm.verdict import Outcome
 from tests.explore.by_hand import END, verdict_on
 from tests.headers import header_of
@@ -17,7 +19,7 @@ UNDISTURBED = Counterpart(
 )
 
 
-def write(actor: str, kind: str, event: Event = "ADDED") -> Write:
+def write(actor: str, kind: str, event: Event = "ADDED", **fields: Any) -> Write:
     return Write(
         n=0,
         t=0,
@@ -28,16 +30,23 @@ def write(actor: str, kind: str, event: Event = "ADDED") -> Write:
         name="a",
         uid=kind,
         event=event,
-        object={"metadata": {"name": "a", "namespace": "default"}},
+        object={
+            "metadata": {
+                "name": "a",
+                "namespace": "default",
+                "ownerReferences": [{"uid": SITE, "kind": "Site"}] if kind != SITE else [],
+            },
+            **fields,
+        },
     )
 
 
-def outcome_of(kind: str, *gone: Write) -> Outcome:
+def outcome_of(kind: str, *gone: Write, ends: str = "Ready") -> Outcome:
     """The outcome of a run in which a user deletes an object of that kind, and these go."""
     delete = {"delete_object": {"kind": kind, "name": "a"}}
     return verdict_on(
         "OP-007",
-        write("user", SITE),
+        write("user", SITE, status={"conditions": [{"type": ends, "status": "True"}]}),
         write(OPERATOR, "ConfigMap"),
         Mark(n=0, t=0, mark="step", text=AT_REST),
         *gone[:1],
@@ -52,6 +61,11 @@ def outcome_of(kind: str, *gone: Write) -> Outcome:
 def test_an_object_of_the_tree_has_to_come_back() -> None:
     gone = write("user", "ConfigMap", "DELETED")
     assert outcome_of("v1/ConfigMap", gone) is Outcome.FAILED
+
+
+def test_nothing_of_a_subject_that_has_ended_has_to_come_back() -> None:
+    gone = write("user", "ConfigMap", "DELETED")
+    assert outcome_of("v1/ConfigMap", gone, ends="Succeeded") is Outcome.INCONCLUSIVE
 
 
 def test_an_object_that_has_the_name_of_its_deleted_subject_goes_with_it() -> None:

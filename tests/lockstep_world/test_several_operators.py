@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from conformance.worlds.control_plane.network import why_none_can_be_made
 from conformance.worlds.lockstep.own_files import why_no_files_of_its_own
 from conformance.worlds.lockstep.program_process import ProgramProcess
 from tests.lockstep_world.lockstep_run import NAME, LockstepRun, defined_by, lockstep_run
@@ -74,6 +75,17 @@ def test_each_start_has_an_empty_directory_for_temporary_files(operator: Path) -
         ]
     assert sorted(answers) == [(NAME, 201), (NAME, 409), (f"{NAME}/1", 201)]
     assert not Path("/tmp/operator").exists()
+
+
+def test_each_has_its_own_ports(operator: Path) -> None:
+    if why := why_none_can_be_made():
+        pytest.skip(f"this user may have no network of his own: {why}")
+    names = (NAME, f"{NAME}/1")
+    with lockstep_run(operator, "1s", names=names) as run:
+        run.ask("port")
+        run.run_for(10 * SECOND)
+        answered = [run.answered_after(name) for name in names]
+    assert all(answered)
 
 
 def test_each_knows_its_namespace_from_its_service_account(operator: Path) -> None:

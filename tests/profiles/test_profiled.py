@@ -433,6 +433,15 @@ def test_manifests_of_the_module_and_beside_the_profile_are_taken_together(
     assert beside.rbac()[0]["kind"] == "Role", "a changed file needs no other build"
 
 
+def test_of_a_file_with_bindings_the_roles_that_they_name_are_granted(beside: Profiled) -> None:
+    roles = [f"kind: ClusterRole\nmetadata: {{name: {name}}}\n" for name in ("own", "viewer")]
+    binding = "kind: ClusterRoleBinding\nroleRef: {kind: ClusterRole, name: %s}\n"
+    file = beside.path.parent / "roles.yaml"
+    for name, granted in {"own": ["own"], "cluster-admin": ["own", "viewer"]}.items():
+        file.write_text("---\n".join((*roles, binding % name)), encoding="utf-8")
+        assert [name_of(role) for role in beside.rbac()] == granted
+
+
 def test_a_file_beside_the_profile_that_is_not_there_is_told_with_its_field(
     beside: Profiled,
 ) -> None:

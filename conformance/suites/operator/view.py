@@ -29,7 +29,8 @@ from conformance.norm.claim import Claim
 from conformance.norm.obligations import Obligation, undecided
 from vocabulary.history import AT_REST, OPERATOR, Counterpart, Fault, Mark, Process, Write, role_of
 from vocabulary.implementations import versions
-from vocabulary.objects import Object, owner_references
+from vocabulary.kinds import POD
+from vocabulary.objects import Object, condition, owner_references
 
 ACCEPTED: Final = "accepted by the profile: "
 """Begins the reason of a violation that is wanted."""
@@ -119,6 +120,16 @@ class OperatorHistory:
             return "the undisturbed run did not come to rest"
         if known.unequal:
             return f"two undisturbed runs with different seeds differ: {known.unequal[0]}"
+        return ""
+
+    @property
+    def crowded(self) -> str:
+        """Why differences of undisturbed ends may be the cluster's own choice; empty if they are
+        not."""
+        known = self.undisturbed
+        for name, obj in known.end.items() if known else ():
+            if name.startswith(f"{POD} ") and is_unschedulable(obj):
+                return f"{name} finds no node, and which pods do is the scheduler's choice"
         return ""
 
     # Objects.
@@ -218,6 +229,12 @@ class OperatorHistory:
                 if self.operator.is_by(version.actor):
                     yield track, before, version
                 before = version.object or {}
+
+
+def is_unschedulable(pod: Object) -> bool:
+    """True if the scheduler has found no node for it."""
+    found = condition(pod, "PodScheduled")
+    return found is not None and found["status"] == "False"
 
 
 def is_of_process(kind: str) -> bool:

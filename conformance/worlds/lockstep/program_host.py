@@ -210,14 +210,12 @@ class ProgramHost:
         self._cluster.processes.ended(name)
 
     def _new_network(self, hostname: str) -> Network:
-        """That of one program, which has a host name as in a pod; a port that it cannot choose is
-        free in its own. Either is left out if this user may not give it."""
+        """That of one program, which has a host name as in a pod; ports that it cannot choose, of
+        which no profile may say anything, are free in its own. Either is left out if this user may
+        not give it."""
         if why_no_hostname_can_be_given():
             hostname = ""
-        if (
-            any(each.fixed_port is not None for each in self._versions.all)
-            and not why_none_can_be_made()
-        ):
+        if not why_none_can_be_made():
             return NetworkNamespace(hostname)
         return NamedMachine(hostname) if hostname else MachineNetwork()
 

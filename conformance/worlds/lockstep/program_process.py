@@ -38,7 +38,8 @@ from vocabulary.errors import ApiError
 _GARBAGE: Final = {"GOGC": "off", "GOMEMLIMIT": "400MiB"}
 """Collections cost more than memory in a life of seconds, and the runtime's clock forces one in
 every two minutes, which pass at once here."""
-_LOG_BYTES: Final = 600
+_MOST_SHOWN: Final = 600
+"""Characters of a log."""
 _CLIENT_PORT: Final = re.compile(r"127\.0\.0\.1:\d+(?=->)")
 _LOG_PID: Final = re.compile(r"([IWEF]\d{4} \d\d:\d\d:\d\d\.\d+) +\d+ ")
 """The process id in a line of klog."""
@@ -260,13 +261,14 @@ class ProgramProcess:
     def last_words(self) -> str:
         """The end of its log since its last start, without what is different in each run."""
         log = self._log.read_bytes()[self._log_begins :] if self._log.exists() else b""
-        end = log[-_LOG_BYTES:].decode("utf-8", "replace")
+        # Cut after what differs is replaced: it has other lengths, and half of it is not found.
+        end = log[-4 * _MOST_SHOWN :].decode("utf-8", "replace")
         end = end.replace(self.url, "SERVER").replace(f"{self._host}:{self.port}", "SERVER")
         end = _CLIENT_PORT.sub("CLIENT", end.replace(str(self._log.parent), "FOLDER"))
         end = _LOG_PID.sub(r"\1 PID ", end)
         for port in self._ports:
             end = end.replace(f":{port}", ":PORT")
-        return f"its log ends: {end.strip()}" if end else "its log is empty"
+        return f"its log ends: {end[-_MOST_SHOWN:].strip()}" if end else "its log is empty"
 
     @property
     def panics(self) -> Sequence[PanicError]:

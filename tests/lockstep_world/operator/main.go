@@ -6,7 +6,7 @@
 // for one named "slow", a minute for "stuck", and for "informed" until it has seen "ask-first"; asked about one named "pair", it creates two Secrets at once first. On SIGTERM it creates "goodbye" a second later, and ends; after it was
 // asked for "ask-stay", it goes on. Asked for "ask-block", it has a goroutine in a system call for
 // good, and for "ask-work", a process that works for seconds. "ask-file" it answers if a file of a
-// constant name in /tmp is its own. Asked for "ask-call-X", it calls the Service X once a minute until that answers.
+// constant name in /tmp is its own, and "ask-port" if a constant port is. Asked for "ask-call-X", it calls the Service X once a minute until that answers.
 package main
 
 import (
@@ -14,6 +14,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -169,6 +170,11 @@ func consider(name string) {
 			return
 		}
 		file.Close()
+	case "port":
+		if _, err := net.Listen("tcp", ":18080"); err != nil {
+			fmt.Println(err)
+			return
+		}
 	case "namespace":
 		own, err := os.ReadFile("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 		if err != nil {

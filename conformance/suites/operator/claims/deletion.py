@@ -13,9 +13,11 @@ from conformance.suites.operator.judging import claim
 from conformance.suites.operator.view import OperatorHistory, owner_uids
 from vocabulary.history import Fault, Write
 from vocabulary.kinds import JOB, POD
-from vocabulary.objects import get_path, meta, name_of
+from vocabulary.objects import Object, get_path, meta, name_of
 
 ORPHAN = "Orphan"
+_ENDS = frozenset(("Complete", "Completed", "Succeeded", "Finished", "Failed"))
+"""Conditions of what runs to an end."""
 
 
 @claim(7, armed_by="deletion of an object of the tree")
@@ -23,7 +25,8 @@ def heals(run: OperatorHistory) -> Obligations:
     """An object of the tree that a user deletes MUST come back, unless the operator reports it
     afterwards: in the status of the subject at the end, or by an Event about it.
 
-    A pod or a Job that has ended need not come back: it would run again.
+    A pod or a Job that has ended need not come back: it would run again. Nor need anything of a
+    subject that has ended, as its condition says: Complete, Completed, Succeeded, Finished, Failed.
     """
     known = run.undisturbed
     if known is None or run.sorts != {"delete_object"}:
@@ -31,7 +34,7 @@ def heals(run: OperatorHistory) -> Obligations:
     for fault in run.struck:
         lost = _deleted_by(run, fault)
         wanted = 0 if lost is None else _alike(known.end, run.form.name_of(lost))
-        if lost is None or not wanted or _has_ended(lost, fault):
+        if lost is None or not wanted or _is_over(run, lost, fault):
             continue
         if why := run.why_not_comparable:
             yield undecided(fault, why)
@@ -55,13 +58,22 @@ def _alike(names: Iterable[str], name: str) -> int:
     return sum(each == name or (name[-1:] == "*" and each.startswith(name)) for each in names)
 
 
-def _has_ended(lost: Track, fault: Fault) -> bool:
-    """True of a pod or a Job that had succeeded or failed before it was deleted."""
-    if lost.kind not in (str(POD), str(JOB)):
-        return False
-    status = [(v.object or {}).get("status") or {} for v in lost.versions if v.n < fault.n][-1]
+def _is_over(run: OperatorHistory, lost: Track, fault: Fault) -> bool:
+    """True if the object, a pod or a Job, had ended before it was deleted, or its subject had."""
+    if lost.kind in (str(POD), str(JOB)):
+        status = lost.at(fault.n - 1).get("status") or {}
+        if status.get("phase") in ("Succeeded", "Failed") or _has_ended(status):
+            return True
+    return any(
+        _has_ended(subject.at(fault.n).get("status") or {})
+        for subject in run.owners
+        if any(each.uid == lost.uid for each in run.history.descendants(subject.uid))
+    )
+
+
+def _has_ended(status: Object) -> bool:
     holding = {c["type"] for c in status.get("conditions") or () if c["status"] == "True"}
-    return status.get("phase") in ("Succeeded", "Failed") or bool(holding & {"Complete", "Failed"})
+    return bool(holding & _ENDS)
 
 
 def _deleted_by(run: OperatorHistory, fault: Fault) -> Track | None:

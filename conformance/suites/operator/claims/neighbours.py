@@ -49,6 +49,8 @@ def _alike(run: OperatorHistory, unlike: list[str]) -> Obligation:
     shared = [track for track in run.owners if not track.namespace]
     if unlike and shared:
         return undecided(run.history.end, f"{unlike[0]}; both use {shared[0]}")
+    if unlike and run.crowded:
+        return undecided(run.history.end, f"{run.crowded}: {unlike[0]}")
     if unlike:
         more = f"; and {len(unlike) - 1} more" if len(unlike) > 1 else ""
         return violated(

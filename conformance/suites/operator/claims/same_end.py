@@ -164,6 +164,8 @@ def same_end_for_every_seed(run: OperatorHistory) -> Obligations:
         return
     if not known.is_stable:
         yield undecided(run.history.end, "the run did not come to rest")
+    elif known.unequal and run.crowded:
+        yield undecided(run.history.end, f"{run.crowded}: {known.unequal[0]}")
     elif known.unequal:
         unlike = "; ".join(known.unequal[:MOST_NAMED])
         yield violated(run.history.end, f"With another seed, which is another order: {unlike}.")
