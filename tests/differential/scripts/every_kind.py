@@ -384,9 +384,9 @@ def updates_of_every_kind(c: Dialogue) -> None:
         kind = obj["kind"]
         path = _path(c, obj, obj["metadata"]["name"])
         c.raw("PUT", f"{path}?dryRun=All", obj, label=f"put an absent {kind}", show=["kind"])
-        if kind in ("IPAddress", "ServiceCIDR"):
-            continue  # controllers of a real cluster act on them
-        if not _KINDS[kind].namespaced:
+        if kind == "ServiceCIDR":
+            continue  # Services of other scripts would get addresses out of it
+        if not _KINDS[kind].namespaced and kind != "IPAddress":
             obj["metadata"]["name"] = f"{c.namespace}.tests.assay.dev"
         path = _path(c, obj, obj["metadata"]["name"])
         c.raw("POST", _path(c, obj), obj, label=f"create {kind}", show=["kind"])
