@@ -133,7 +133,8 @@ LIMITS: Final[tuple[Limit, ...]] = (
             "types-of-roles",
             "types-of-customresourcedefinitions",
         ),
-        steps=r"(apply|strategic-merge-patch) .*",
+        steps=r"apply .*",
+        fields=r"body\.message",
     ),
     Limit(
         "causes-of-refusals",
