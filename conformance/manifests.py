@@ -12,6 +12,9 @@ from vocabulary.objects import Object, annotations_of
 from vocabulary.safe_yaml import load_all_yaml_file
 
 _GRANTED: Final = "assay.dev/granted"
+STAYS_FOR: Final = "assay.dev/stays-for"
+"""The annotation of an object of a workload with the span that a run goes on once it is at rest,
+such as `61d`: for what operators do by the clock."""
 
 
 @lru_cache(maxsize=512)

@@ -312,6 +312,8 @@ class OutgoingCall(msgspec.Struct, frozen=True, kw_only=True, tag="call", omit_d
 
 AT_REST: Final = "at rest"
 """The text of a step's mark: nothing was going on there, and nothing was left to do."""
+MAY_NOT: Final = f"{OPERATOR} may not "
+"""Begins the text of a step's mark that says which right the operator lacks."""
 
 
 class Mark(msgspec.Struct, frozen=True, kw_only=True, tag="mark", omit_defaults=True):

@@ -119,6 +119,11 @@ def condition_status(obj: Object, type_: str) -> str:
     return "" if entry is None else str(entry.get("status", ""))
 
 
+def is_unschedulable(pod: Object) -> bool:
+    """True if the scheduler has found no node for it."""
+    return condition_status(pod, "PodScheduled") == "False"
+
+
 def containers(pod_spec: Object, *, init: bool = True) -> Iterator[Object]:
     """The containers of a pod's spec, init containers first unless `init` is False."""
     if init:

@@ -144,13 +144,12 @@ def explore(
     from conformance.cli.ending import show_suite, write_report
     from conformance.cli.interrupted import ending_when_told_to
     from conformance.cli.progress import showing_progress
-    from conformance.explore.campaign import SUITE, Exploration
+    from conformance.explore.campaign import CREATED, SUITE, Exploration
     from conformance.explore.workload import read_workload
     from conformance.profiles.choosing import simulated
     from conformance.report.folder import check_folder
     from conformance.running.run_options import RunOptions
     from conformance.running.suite import run_suite
-    from conformance.suites.operator.scenarios.steps import CREATED
 
     check_folder(out)
     if bool(operator) == bool(command):

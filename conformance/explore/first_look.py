@@ -16,13 +16,11 @@ from conformance.history.normal_form import OF_PROCESSES, is_compared
 from conformance.norm.words import listed, span
 from conformance.report.counted import counted, first_few
 from conformance.report.run_result import REFUSED, RunResult
-from conformance.suites.operator.claims.conduct import MAY_NOT
-from conformance.suites.operator.view import is_unschedulable
 from fixtures.simulated.controllers.kubelets.wishes import REASON as UNKNOWN
 from vocabulary.clock import Micros
-from vocabulary.history import AT_REST, OPERATOR, Counterpart, Write, role_of
+from vocabulary.history import AT_REST, MAY_NOT, OPERATOR, Counterpart, Write, role_of
 from vocabulary.kinds import EVENT, POD
-from vocabulary.objects import condition, get_path
+from vocabulary.objects import condition, get_path, is_unschedulable
 
 MOST_LINES: Final = 6
 REQUESTS: Final = re.compile(r"(\d+) requests in (\S+) at rest")

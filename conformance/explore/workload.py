@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conformance.suites.operator.scenarios.steps import STAYS_FOR
+from conformance.manifests import STAYS_FOR
 from vocabulary.durations import parse_span
 from vocabulary.objects import Object, annotations_of, name_of, with_path
 from vocabulary.safe_yaml import YamlError, load_all_yaml_file

@@ -30,7 +30,7 @@ from conformance.norm.obligations import Obligation, undecided
 from vocabulary.history import AT_REST, OPERATOR, Counterpart, Fault, Mark, Process, Write, role_of
 from vocabulary.implementations import versions
 from vocabulary.kinds import POD
-from vocabulary.objects import Object, condition, owner_references
+from vocabulary.objects import Object, is_unschedulable, owner_references
 
 ACCEPTED: Final = "accepted by the profile: "
 """Begins the reason of a violation that is wanted."""
@@ -229,12 +229,6 @@ class OperatorHistory:
                 if self.operator.is_by(version.actor):
                     yield track, before, version
                 before = version.object or {}
-
-
-def is_unschedulable(pod: Object) -> bool:
-    """True if the scheduler has found no node for it."""
-    found = condition(pod, "PodScheduled")
-    return found is not None and found["status"] == "False"
 
 
 def is_of_process(kind: str) -> bool:

@@ -14,7 +14,7 @@ from conformance.norm.words import when
 from conformance.suites.operator.judging import claim
 from conformance.suites.operator.view import OperatorHistory
 from vocabulary.clock import SECOND, Micros, parse_rfc3339
-from vocabulary.history import OPERATOR, Process, Write
+from vocabulary.history import MAY_NOT, Process, Write
 from vocabulary.kinds import LEASE
 from vocabulary.objects import (
     Object,
@@ -31,7 +31,6 @@ LATE_US: Final = 5 * SECOND
 RENEWED_US: Final = 5 * SECOND
 """A leader that ends has lost its Lease if it has not renewed it for so long: client-go's leaders
 renew every 2 s, and give up after 10 s."""
-MAY_NOT: Final = f"{OPERATOR} may not "
 _WATCH_FAULTS: Final = frozenset(("stale_reads", "delay_watch", "break_watch", "slow_api"))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from conformance.manifests import STAYS_FOR
 from conformance.world import NotReachedError, World
 from vocabulary.clock import MILLISECOND, SECOND
 from vocabulary.durations import parse_span
@@ -20,9 +21,6 @@ _NO_NAMES: Final = frozenset(("apiVersion", "kind", "namespace", "image"))
 """Fields whose values are no names of the workload's objects, also where they equal one."""
 AT_REST_US: Final = 10 * SECOND
 """A plan's faults that strike at rest do so within this time."""
-STAYS_FOR: Final = "assay.dev/stays-for"
-"""The annotation of an object of the workload with the span that a run goes on once it is at rest,
-such as `61d`: for what operators do by the clock."""
 
 
 def create_all(world: World) -> None:
