@@ -49,6 +49,12 @@ class Hook:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 review = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                if self.path.startswith("/moved/"):
+                    self.send_response(307)
+                    self.send_header("Location", self.path.removeprefix("/moved"))
+                    self.send_header("Content-Length", "0")
+                    self.end_headers()
+                    return
                 hook.reviews.append(review["request"])
                 hook.paths.append(self.path)
                 response = {"uid": review["request"]["uid"], **hook.answer(review["request"])}
@@ -117,6 +123,14 @@ def test_a_webhook_may_be_trusted_by_its_own_certificate(called: ServedCluster, 
     register(called, webhook({**hook.client(), "caBundle": hook.certificate}))
     assert ask(called, CONFIG_MAPS, "POST", config_map("a"))[0] == 201
     assert len(hook.reviews) == 1
+
+
+def test_a_webhook_may_send_its_caller_to_another_path(called: ServedCluster, hook: Hook) -> None:
+    """Go's multiplexer does so with `//path`, which envtest registers."""
+    client = {**hook.client(), "url": f"https://127.0.0.1:{hook.port}/moved/review"}
+    register(called, webhook(client))
+    assert ask(called, CONFIG_MAPS, "POST", config_map("a"))[0] == 201
+    assert hook.paths == ["/review?timeout=10s"]
 
 
 def test_a_registered_webhook_refuses_until_it_is_deleted(
