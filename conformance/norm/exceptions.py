@@ -11,6 +11,7 @@ from conformance.history.operator import OperatorView
 from conformance.norm.claim import Source
 from conformance.norm.obligations import Obligation, met, violated
 from conformance.norm.words import when
+from conformance.suite import AUDIT_LOG
 
 SOURCE: Final = Source("any-operator", "Claims", 13)
 _RAISED: Final = re.compile(r"(?:webhook of )?(?P<name>\S+) raised (?P<error>.*)", re.DOTALL)
@@ -22,7 +23,8 @@ def escaped(history: History, operator: OperatorView) -> Iterator[Obligation]:
     """An obligation for each exception that the operator or a webhook of it raised, and one for the
     run if it wrote anything.
 
-    A process that ends without a panic is no bug: it may have lost its Lease, or what it needs.
+    A process that ends without a panic is no bug: it may have lost its Lease, or what it needs. An
+    audit log tells of neither.
     """
     for mark in history.marks:
         raised = _RAISED.fullmatch(mark.text) if mark.mark == "step" else None
@@ -31,5 +33,5 @@ def escaped(history: History, operator: OperatorView) -> Iterator[Obligation]:
         error = raised["error"]
         if not error.startswith(_ENDED) or _PANIC.search(error):
             yield violated(mark, f"{when(mark)} {mark.text}.")
-    if operator.writes:
+    if operator.writes and not history.header.scenario.startswith(f"{AUDIT_LOG}/"):
         yield met(history.end)

@@ -177,9 +177,9 @@ class LockstepRun:
         self.cluster.loop.run_for(span_us)
 
     def beside(self, act: Callable[[], T]) -> T:
-        """Have another thread act as a client of the program's API server."""
+        """Have another thread act as a client of the program's API server, in its network."""
         with ThreadPoolExecutor(1) as pool:
-            future = pool.submit(act)
+            future = pool.submit(self.process.network.make, act)
             while not future.done():
                 self.process.settle()
                 self.run_for(MILLISECOND)

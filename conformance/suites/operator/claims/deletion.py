@@ -61,7 +61,8 @@ def _alike(names: Iterable[str], name: str) -> int:
 def _is_over(run: OperatorHistory, lost: Track, fault: Fault) -> bool:
     """True if the object, a pod or a Job, had ended before it was deleted, or its subject had."""
     if lost.kind in (str(POD), str(JOB)):
-        status = lost.at(fault.n - 1).get("status") or {}
+        # The entry of a fault may follow the write that it made.
+        status = [(v.object or {}).get("status") or {} for v in lost.versions if v.n < fault.n][-1]
         if status.get("phase") in ("Succeeded", "Failed") or _has_ended(status):
             return True
     return any(
