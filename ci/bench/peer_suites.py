@@ -26,6 +26,15 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "envtest.md"
 HEADING = "Suites of released operators"
 CAUSES = Path(__file__).with_name("peer_failures.yaml")
+_INTRODUCTION = (
+    "`ci/peers suites` builds the controller and webhook suites of JobSet v0.12.0, AppWrapper "
+    "v1.2.0 and Kueue v0.19.2 from their Go modules, unchanged, and runs each against a "
+    "cluster of its own. Words choose some of them (`ci/peers suites jobset`), `--checkout "
+    "RELEASE=DIR` takes other sources, and `--write` replaces this section by the results of "
+    "those that were run. It exits with 1 if a spec fails without a cause in "
+    "`ci/bench/peer_failures.yaml`, or passes in spite of one. Go downloads what only the "
+    "tests need, so it is no part of `.ci/run`."
+)
 SUITE_MINUTES = 30
 """Ginkgo ends a suite after this long; it writes its report then, too."""
 
@@ -120,8 +129,8 @@ def section(results: Collection[Result], causes: Mapping[str, Mapping[str, str]]
         for name in (("BeforeSuite",) if each.aborted else each.failed)
     )
     return (
-        "The suites are built from the Go modules of the releases and run as they are, with "
-        f"`ci/peers suites --write`, last on {datetime.now(UTC):%Y-%m-%d}. No build is timed.\n\n"
+        f"{_INTRODUCTION}\n\n"
+        f"These were made on {datetime.now(UTC):%Y-%m-%d}. No build is timed.\n\n"
         "| release | package | specs that pass | specs | seconds |\n|---|---|---:|---:|---:|\n"
         f"{rows}\n"
         + (f"| release | failing spec | cause |\n|---|---|---|\n{failing}" if failing else "")
