@@ -239,7 +239,9 @@ class AssayCluster:
     def settle(self) -> None:
         """Wait in real time until clients and programs are quiet; virtual time stands still."""
         if self._programs.names or self._gate.has_clients_beside(USER):
-            self._served.traffic.settle(self._reaction_s, self._programs.busy)
+            self._served.traffic.settle(
+                self._reaction_s, self._programs.busy, starved_s=self._programs.starved_s
+            )
         if self._served.failure is not None:
             raise self._served.failure
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 
@@ -35,6 +36,19 @@ def test_a_request_that_a_fault_holds_waits_for_virtual_time_alone() -> None:
         assert traffic.has_news
         with pytest.raises(UnsettledError):
             traffic.settle(0.01, patience_s=0.05)
+
+
+def test_patience_does_not_count_while_programs_wait_for_a_processor() -> None:
+    """A program on a busy machine may need minutes until its first request."""
+    traffic = Traffic()
+    began_s = time.monotonic()
+
+    def busy() -> str:
+        return "operator has sent no request" if time.monotonic() - began_s < 4 else ""
+
+    traffic.settle(0.01, busy, 2.5, time.monotonic)
+    with pytest.raises(UnsettledError):
+        traffic.settle(0.01, lambda: "operator is computing", 0.3, time.monotonic)
 
 
 def test_each_request_begins_the_quiet_anew() -> None:

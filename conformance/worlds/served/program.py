@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from fixtures import parent_bound
-from fixtures.go_time.work import sleeps
+from fixtures.go_time.work import sleeps, starved_s
 
 STOP_SECONDS: Final = 30.0
 """How long it may take to end by SIGTERM, before it is killed."""
@@ -134,6 +134,11 @@ class Program:
         if _SHOWS_THREADS and not all(map(sleeps, self._members())):
             return "is computing"
         return ""
+
+    @property
+    def starved_s(self) -> float:
+        """How long its processes have waited for a processor."""
+        return sum(map(starved_s, self._members()))
 
     def _members(self) -> Iterator[int]:
         """The processes of its session."""

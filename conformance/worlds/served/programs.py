@@ -120,6 +120,10 @@ class Programs:
                 return f"{name} {work}; its last output: {program.last_words}"
         return ""
 
+    def starved_s(self) -> float:
+        """How long all of them have waited for a processor."""
+        return sum(program.starved_s for program in self._programs.values())
+
     def _note_end(self, name: str, code: int, program: Program) -> None:
         self._cluster.recorder.mark("step", f"{name} ended with {code}")
         self._cluster.processes.ended(name)
