@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
-from conformance.suites.operator.scenarios.steps import renamed
+from conformance.suites.operator.scenarios.steps import names_of_workload, renamed
+from conformance.world import World
+from vocabulary.history import Write
 
 
 def manifest(name: str) -> dict[str, Any]:
@@ -22,3 +25,27 @@ def manifest(name: str) -> dict[str, Any]:
 
 def test_only_names_of_objects_are_changed() -> None:
     assert renamed(manifest("default"), {"default", "Site"}, "n") == manifest("default-n")
+
+
+def added(actor: str, kind: str, name: str) -> Write:
+    return Write(n=0, t=0, actor=actor, verb="create", kind=kind, name=name, event="ADDED")
+
+
+def test_a_field_may_name_an_object_of_the_operator() -> None:
+    """Two Certificates with one Secret take it from each other for ever."""
+    web = manifest("web")
+    web["spec"] |= {"secretName": "web-tls", "serviceAccountName": "default"}
+    world = SimpleNamespace(
+        scenario=SimpleNamespace(manifests=[web]),
+        history=lambda: (
+            None,
+            (
+                added("service-account-controller", "ServiceAccount", "default"),
+                added("user", "Site.example.dev", "web"),
+                added("operator", "Secret", "web-tls"),
+            ),
+        ),
+    )
+    second = renamed(web, names_of_workload(cast("World", world)), "n")
+    assert second["spec"]["secretName"] == "web-tls-n"
+    assert second["spec"]["serviceAccountName"] == "default"

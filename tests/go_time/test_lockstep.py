@@ -127,6 +127,18 @@ def test_a_day_without_anything_to_see_is_not_reported(
     assert len(moves) < 10
 
 
+def test_a_timer_that_is_set_anew_for_the_same_span_is_a_ticker(
+    ticks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`wait.Until` of client-go has one."""
+    monkeypatch.setenv("WAY", "reset")
+    output = tmp_path / "output"
+    moves_until_it_ends(ticks, output, alone_us=2 * DAY, least_us=SECOND, ticks_us=60 * SECOND)
+    took, looks, alarm = output.read_text().split()
+    assert int(looks) < FAST + 1_450
+    assert alarm == "12h0m30.5s"
+
+
 def test_it_stops_at_the_limit(ticks: Path, tmp_path: Path) -> None:
     moves = moves_until_it_ends(ticks, tmp_path / "output", alone_us=DAY - SECOND)
     assert (tmp_path / "output").read_text() == "24h0m0s 864000 12h0m30.5s\n"

@@ -7,13 +7,14 @@ from conformance.scenario_type import scenario
 from conformance.suites.operator.scenarios.steps import (
     IN_VIRTUAL_TIME,
     create_all,
+    names_of_workload,
     objects,
     renamed,
     rest_and_stay,
 )
 from conformance.world import World
 from vocabulary.clock import SECOND
-from vocabulary.objects import meta, name_of, namespace_of
+from vocabulary.objects import meta, namespace_of
 
 IN_ONE_NAMESPACE = "operator/neighbours/in-one-namespace"
 IN_TWO_NAMESPACES = "operator/neighbours/in-two-namespaces"
@@ -30,7 +31,7 @@ def in_one_namespace(world: World) -> None:
     """A workload beside another one, whose names begin with its own, leaves that one alone."""
     create_all(world)
     world.wait(LATER_US)
-    names = {name_of(manifest) for _, manifest in objects(world)}
+    names = names_of_workload(world)
     for _, manifest in objects(world):
         world.create(renamed(manifest, names, NEIGHBOUR))
     rest_and_stay(world)

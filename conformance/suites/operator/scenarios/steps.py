@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import dropwhile
 from typing import Any, Final
 
 from conformance.manifests import STAYS_FOR
 from conformance.world import NotReachedError, World
 from vocabulary.clock import MILLISECOND, SECOND
 from vocabulary.durations import parse_span
+from vocabulary.history import Write
 from vocabulary.kinds import Kind, kind_of
 from vocabulary.objects import Object, annotations_of, name_of
 from vocabulary.requests import PropagationPolicy
@@ -46,6 +48,15 @@ def rest_and_stay(world: World) -> None:
 def objects(world: World) -> list[tuple[Kind, Object]]:
     """The manifests, each with its kind as it is served."""
     return [(world.served(kind_of(each)), each) for each in world.scenario.manifests]
+
+
+def names_of_workload(world: World) -> set[str]:
+    """The names of the workload's objects, and of those that have come to be since the first one: a
+    field may give the operator a name for its own, such as `spec.secretName`."""
+    names = {name_of(manifest) for manifest in world.scenario.manifests}
+    _, entries = world.history()
+    created = (e.name for e in entries if isinstance(e, Write) and e.event == "ADDED")
+    return names.union(dropwhile(lambda name: name not in names, created))
 
 
 def renamed(value: Any, names: set[str], suffix: str) -> Any:
