@@ -261,7 +261,7 @@ class SimulatedWorld(World):
         return self.cluster.api.served(kind)
 
     def wait(self, span_us: Micros) -> None:
-        self._run_until(lambda: False, span_us)
+        self._run_until(_never, span_us)
 
     def _wait_until(self, done: Callable[[], bool], within_us: Micros) -> bool:
         """Conditions are read off stored objects: each is looked at again once one has changed."""
@@ -286,6 +286,8 @@ class SimulatedWorld(World):
     def _run_until(self, done: Callable[[], bool], within_us: Micros) -> bool:
         """Let time pass until `done()`, at most so long, and no longer than any run needs."""
         bounds, loop, pacing = self._bounds, self.loop, self._pacing
+        if pacing is not None:
+            pacing.awaits_quiet = done is not _never
         met = False
 
         def is_over() -> bool:
@@ -635,3 +637,7 @@ def may_use_further_kinds(rules: Rules) -> bool:
 def _key(fault: Fault) -> bytes:
     """Faults hold patches, which do not hash; what they are spelled as does."""
     return canonical.encode(fault.to_data())
+
+
+def _never() -> bool:
+    return False
