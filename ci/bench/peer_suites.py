@@ -45,18 +45,26 @@ class Suite(NamedTuple):
     release: str
     """The profile that names the Go module."""
     package: str
+    targets: tuple[str, ...] = ()
+    """Of the release's Makefile, those that copy the CRDs of other operators to a directory."""
 
     @property
     def name(self) -> str:
         return f"{self.release} {self.package}"
 
 
+_KUEUE_JOBS = (
+    *("mpi-operator-crd", "jobset-operator-crd", "leaderworkerset-operator-crd"),
+    *("ray-operator-crd", "kf-training-operator-crd", "appwrapper-crd", "kf-trainer-crd"),
+    "spark-operator-crd",
+)
 SUITES = (
     Suite("jobset-v0.12.0", "test/integration/controller"),
     Suite("jobset-v0.12.0", "test/integration/webhook"),
     Suite("appwrapper-v1.2.0", "internal/controller/appwrapper"),
     Suite("appwrapper-v1.2.0", "internal/webhook"),
-    Suite("kueue-v0.19.2", "test/integration/singlecluster/webhook"),
+    Suite("kueue-v0.19.2", "test/integration/singlecluster/webhook/core"),
+    Suite("kueue-v0.19.2", "test/integration/singlecluster/webhook/jobs", _KUEUE_JOBS),
     Suite("kueue-v0.19.2", "test/integration/singlecluster/scheduler"),
     Suite("kueue-v0.19.2", "test/integration/singlecluster/controller/core"),
     Suite("kueue-v0.19.2", "test/integration/singlecluster/controller/jobs/job"),
@@ -151,6 +159,7 @@ def _run(suite: Suite, checkout: Path | None) -> Result:
         with _served(directory) as kubeconfig, (directory / "output").open("wb") as output:
             environment = {
                 **os.environ,
+                **_project(source, suite.targets, directory / "project"),
                 "USE_EXISTING_CLUSTER": "true",
                 "KUBECONFIG": str(kubeconfig),
             }
@@ -192,6 +201,34 @@ def _build(source: Path, package: str, to: Path) -> None:
     )
     if ended.returncode != 0:
         raise builder.BuildError(f"{' '.join(command)}: {ended.stderr[-2000:]}")
+
+
+def _project(source: Path, targets: Sequence[str], project: Path) -> dict[str, str]:
+    """A directory with what Kueue's Makefile makes before its suites run, and the variable that
+    names it; nothing for a release whose suites read its sources only."""
+    crds, webhooks = Path("config/components/crd"), Path("config/components/webhook")
+    if "crd/_output" not in (source / "Makefile").read_text():
+        return {}
+    output = project / crds / "_output"
+    output.mkdir(parents=True)
+    made = _output("kubectl", "kustomize", str(source / crds))
+    (output / "crds-with-webhooks.yaml").write_text(made)
+    (project / webhooks).symlink_to(source / webhooks)
+    if targets:
+        copied = (f"EXTERNAL_CRDS_DIR={project / 'dep-crds'}", f"GO_CMD={builder.go_toolchain()}")
+        # Go downloads by itself, and the script of that target is not executable in a module's zip.
+        _output("make", "-o", "gomod-download", "-C", str(source), *targets, *copied)
+    return {"PROJECT_DIR": str(project / "Makefile")}
+
+
+def _output(*command: str) -> str:
+    try:
+        ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        raise builder.BuildError(f"{command[0]} is not installed; install it") from None
+    if ended.returncode != 0:
+        raise builder.BuildError(f"{' '.join(command)}: {ended.stderr[-2000:]}")
+    return ended.stdout
 
 
 @contextmanager
