@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -30,11 +31,12 @@ _INTRODUCTION = (
     "`ci/peers suites` builds the controller and webhook suites of JobSet v0.12.0, AppWrapper "
     "v1.2.0 and Kueue v0.19.2 from their Go modules, unchanged, and runs each against a "
     "cluster of its own. Words choose some of them (`ci/peers suites jobset`), `--checkout "
-    "RELEASE=DIR` takes other sources, and `--write` replaces this section by the results of "
-    "those that were run. It exits with 1 if a spec fails without a cause in "
-    "`ci/bench/peer_failures.yaml`, or passes in spite of one. Go downloads what only the "
-    "tests need, so it is no part of `.ci/run`."
+    "RELEASE=DIR` takes other sources, and `--write` writes the results of those that were run "
+    "into this section. Kueue's need make, and kubectl for kustomize. It exits with 1 if a spec "
+    "fails without a cause in `ci/bench/peer_failures.yaml`, or passes in spite of one. Go "
+    "downloads what only the tests need, so it is no part of `.ci/run`."
 )
+_ROW = re.compile(r"^\| (\S+ \| `\S+`) \| (\d+ \| .*)$", re.MULTILINE)
 SUITE_MINUTES = 30
 """Ginkgo ends a suite after this long; it writes its report then, too."""
 
@@ -102,7 +104,7 @@ def run(words: Sequence[str], checkouts: Mapping[str, Path], *, write: bool) -> 
         results.append(result)
         unexplained += told(result, causes.get(suite.name) or {})
     if write and results:
-        write_section(HEADING, section(results, causes), PAGE)
+        write_section(HEADING, section(results, causes, PAGE.read_text(encoding="utf-8")), PAGE)
         print(f"written: {PAGE.relative_to(ROOT)}")
     return 1 if unexplained else 0
 
@@ -124,25 +126,35 @@ def told(result: Result, causes: Mapping[str, str]) -> int:
     return len(new) + len(fixed)
 
 
-def section(results: Collection[Result], causes: Mapping[str, Mapping[str, str]]) -> str:
-    """The tables of the page."""
-    rows = "".join(
-        f"| {each.suite.release} | `{each.suite.package}` | "
-        f"{each.specs - len(each.failed)} | {each.specs} | {each.seconds:.0f} |\n"
-        for each in results
-    )
-    failing = "".join(
-        f"| {each.suite.release} | {name} | {causes.get(each.suite.name, {}).get(name, '')} |\n"
-        for each in results
-        for name in (("BeforeSuite",) if each.aborted else each.failed)
+def section(
+    results: Collection[Result], causes: Mapping[str, Mapping[str, str]], before: str
+) -> str:
+    """The tables of the page; `before` is the page, of which rows of other suites are kept."""
+    rows: dict[str, str] = dict(_ROW.findall(before))
+    failing = {each.name: dict(causes.get(each.name) or {}) for each in SUITES}
+    for suite, specs_run, failed, seconds, aborted in results:
+        known = failing[suite.name]
+        names = ("BeforeSuite",) if aborted else failed
+        failing[suite.name] = {name: known.get(name, "") for name in names}
+        figures = f"{specs_run - len(failed)} | {specs_run} | {seconds:.0f}"
+        rows[_cells(suite)] = f"{figures} | {datetime.now(UTC):%Y-%m-%d} |"
+    shown = [each for each in SUITES if _cells(each) in rows]
+    table = "".join(f"| {_cells(each)} | {rows[_cells(each)]}\n" for each in shown)
+    explained = "".join(
+        f"| {each.release} | {name} | {cause} |\n"
+        for each in shown
+        for name, cause in failing[each.name].items()
     )
     return (
-        f"{_INTRODUCTION}\n\n"
-        f"These were made on {datetime.now(UTC):%Y-%m-%d}. No build is timed.\n\n"
-        "| release | package | specs that pass | specs | seconds |\n|---|---|---:|---:|---:|\n"
-        f"{rows}\n"
-        + (f"| release | failing spec | cause |\n|---|---|---|\n{failing}" if failing else "")
+        f"{_INTRODUCTION}\n\nNo build is timed.\n\n"
+        "| release | package | specs that pass | specs | seconds | run on |\n"
+        f"|---|---|---:|---:|---:|---|\n{table}\n"
+        + (f"| release | failing spec | cause |\n|---|---|---|\n{explained}" if explained else "")
     )
+
+
+def _cells(suite: Suite) -> str:
+    return f"{suite.release} | `{suite.package}`"
 
 
 def _run(suite: Suite, checkout: Path | None) -> Result:
