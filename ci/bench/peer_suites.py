@@ -218,14 +218,15 @@ def _build(source: Path, package: str, to: Path) -> None:
 def _project(source: Path, targets: Sequence[str], project: Path) -> dict[str, str]:
     """A directory with what Kueue's Makefile makes before its suites run, and the variable that
     names it; nothing for a release whose suites read its sources only."""
-    crds, webhooks = Path("config/components/crd"), Path("config/components/webhook")
     if "crd/_output" not in (source / "Makefile").read_text():
         return {}
-    output = project / crds / "_output"
+    components = Path("config/components")
+    output = project / components / "crd/_output"
     output.mkdir(parents=True)
-    made = _output("kubectl", "kustomize", str(source / crds))
+    made = _output("kubectl", "kustomize", str(source / components / "crd"))
     (output / "crds-with-webhooks.yaml").write_text(made)
-    (project / webhooks).symlink_to(source / webhooks)
+    for each in ("hack", str(components / "webhook")):
+        (project / each).symlink_to(source / each)
     if targets:
         copied = (f"EXTERNAL_CRDS_DIR={project / 'dep-crds'}", f"GO_CMD={builder.go_toolchain()}")
         # Go downloads by itself, and the script of that target is not executable in a module's zip.
