@@ -111,3 +111,15 @@ def fails_on_the_deleted(self: Rules, job_set: Object) -> bool:
     if not Rules.works_on(self, job_set):
         raise ValueError("it has a deletionTimestamp")
     return True
+
+
+@MUTANTS.mutant(
+    Rules.owner_reference, "Its owner references are not those of a controller.", "JS-091"
+)
+def owns_and_does_not_control(self: Rules, job_set: Object, name: str) -> Object:
+    return {**Rules.owner_reference(self, job_set, name), "controller": False}
+
+
+@MUTANTS.mutant(Rules.spec_of, "It makes a Job that the API server refuses.", "JS-091")
+def makes_invalid_jobs(self: Rules, template: Object) -> Object:
+    return {**Rules.spec_of(self, template), "backoffLimit": -1}
