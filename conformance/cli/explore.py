@@ -145,7 +145,7 @@ def explore(
     from conformance.cli.interrupted import ending_when_told_to
     from conformance.cli.progress import showing_progress
     from conformance.explore.campaign import CREATED, SUITE, Exploration
-    from conformance.explore.workload import read_workload
+    from conformance.explore.workload import in_one_namespace, read_workload
     from conformance.profiles.choosing import simulated
     from conformance.report.folder import check_folder
     from conformance.running.run_options import RunOptions
@@ -160,7 +160,9 @@ def explore(
         operator = _profile_of_command(command, crds, rbac)
     elif Path(operator).is_dir() or _RELEASED.fullmatch(operator):
         operator = _profile_of_module(operator)
-    manifests = read_workload(workload, stays_for)
+    manifests, namespace = in_one_namespace(read_workload(workload, stays_for))
+    if namespace:
+        typer.echo(f"workload: namespace {namespace} is that of each run")
     console = Console()
 
     def say(line: str) -> None:

@@ -47,7 +47,7 @@ from conformance.history.normal_form import (
 )
 from conformance.report.run_result import RunResult
 from fixtures.simulated.patches.merge_patch import apply_merge_patch
-from vocabulary.clock import MINUTE, SECOND, Micros, format_seconds
+from vocabulary.clock import MILLISECOND, MINUTE, SECOND, Micros, format_seconds
 from vocabulary.history import OPERATOR, Counterpart, Write, role_of
 from vocabulary.implementations import UPGRADED
 from vocabulary.kinds import POD
@@ -60,6 +60,8 @@ REFUSED_BESIDE_US: Final = 10 * MINUTE
 """Time enough for a neighbour to come to its end."""
 STALE_FOR_US: Final = 5 * SECOND
 LATE_US: Final = (1 * SECOND, 8 * SECOND)
+UNSEEN_US: Final = 10 * MINUTE
+"""A watch is broken for so long that the operator sees nothing but the end of what happens."""
 PAUSED_US: Final = 45 * SECOND
 """A Lease of client-go's defaults has run out, and another replica leads."""
 AFTER_REST_US: Final = 1 * SECOND
@@ -69,6 +71,8 @@ MOST_FIELDS: Final = 12
 """Fields of one object that a user changes, each in a run of its own."""
 FIELDS_OF_OTHERS: Final = 2
 """The same of further objects of its kind."""
+UNDONE_FIELDS: Final = 2
+"""Fields of a subject that a user changes and changes back, before the operator has seen it."""
 TOUCHED: Final = {"metadata": {"annotations": {f"{OWN_PREFIX}touched": "1"}}}
 
 
@@ -192,12 +196,17 @@ def early_deletions(terrain: Terrain) -> Iterator[Disturbance]:
 
 
 def broken_watches(terrain: Terrain) -> Iterator[Disturbance]:
-    """At each write the watch of its kind breaks off: what comes next is seen as one change."""
+    """At each write the watch of its kind breaks off: what comes next is seen as one change. At the
+    first write of a kind also until all is over."""
+    seen: set[str] = set()
     for point in terrain.points(Place.BEFORE_COMMIT):
         for track in _written(terrain, point):
-            broken = BreakWatch(kind=_spelled(track), gap=LATE_US[-1])
-            text = f"the watch of {track.kind} broken at {_of(point)} for {_span(broken.gap)}"
-            yield Disturbance("late-watches", text, (Step(broken, point.trigger()),))
+            gaps = LATE_US[-1:] if track.kind in seen else (LATE_US[-1], UNSEEN_US)
+            seen.add(track.kind)
+            for gap_us in gaps:
+                broken = BreakWatch(kind=_spelled(track), gap=gap_us)
+                text = f"the watch of {track.kind} broken at {_of(point)} for {_span(gap_us)}"
+                yield Disturbance("late-watches", text, (Step(broken, point.trigger()),))
 
 
 def stale_lists(terrain: Terrain) -> Iterator[Disturbance]:
@@ -235,6 +244,19 @@ def at_rest(terrain: Terrain) -> Iterator[Disturbance]:
             for path, patch in _changes(track.last)[:most]:
                 edit = EditObject(_spelled(track), track.name, patch)
                 yield Disturbance("edits", f"{track} {path} changed at rest", (Step(edit, when),))
+    back = At(rest_us + AFTER_REST_US + MILLISECOND)
+    for track in _subjects(terrain):
+        for path, patch in _changes(track.last)[:UNDONE_FIELDS]:
+            both = (patch, when), (_as_it_is(track.last, patch), back)
+            steps = (Step(EditObject(_spelled(track), track.name, p), at) for p, at in both)
+            yield Disturbance("edits", f"{track} {path} changed at rest and back", tuple(steps))
+
+
+def _as_it_is(value: Any, patch: Any) -> Any:
+    """The merge patch that undoes another one, of a value that was as the other one found it."""
+    if not isinstance(patch, Mapping):
+        return value
+    return {key: _as_it_is(value[key], below) for key, below in patch.items()}
 
 
 def _changes(obj: Object) -> list[tuple[str, Mapping[str, Any]]]:

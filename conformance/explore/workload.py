@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, Final
 
 from conformance.manifests import STAYS_FOR
 from vocabulary.durations import parse_span
-from vocabulary.objects import Object, annotations_of, name_of, with_path
+from vocabulary.objects import Object, annotations_of, name_of, namespace_of, with_path
 from vocabulary.safe_yaml import YamlError, load_all_yaml_file
+
+RUN_NAMESPACE: Final = "default"
+"""The namespace of a simulated run."""
 
 
 def read_workload(path: Path, stays_for: str = "") -> tuple[Object, ...]:
@@ -38,3 +43,29 @@ def read_workload(path: Path, stays_for: str = "") -> tuple[Object, ...]:
             found[0], "metadata.annotations", {**annotations_of(found[0]), STAYS_FOR: stays_for}
         )
     return tuple(found)
+
+
+def in_one_namespace(workload: Sequence[Object]) -> tuple[tuple[Object, ...], str]:
+    """The workload without the only namespace that its objects name, if there is one, and that
+    namespace: in each run its place is taken by the run's own, and by another one where a second
+    workload has the same names."""
+    named = {namespace_of(each) for each in workload} - {""}
+    if len(named) != 1:
+        return tuple(workload), ""
+    (namespace,) = named
+    kept = [each for each in workload if (each["kind"], name_of(each)) != ("Namespace", namespace)]
+    return tuple(_in(each, namespace) for each in kept), namespace
+
+
+def _in(value: Any, namespace: str) -> Any:
+    """A manifest in which the namespace has become that of a run; its own is left out."""
+    if isinstance(value, list):
+        return [_in(each, namespace) for each in value]
+    if not isinstance(value, dict):
+        return value
+    found = {key: _in(below, namespace) for key, below in value.items()}
+    if found.get("namespace") == namespace:
+        found["namespace"] = RUN_NAMESPACE
+    if isinstance(value.get("metadata"), dict) and "kind" in value:
+        found["metadata"].pop("namespace", None)
+    return found

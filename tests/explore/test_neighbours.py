@@ -8,9 +8,14 @@ from typing import cast
 import pytest
 
 from conformance.norm.obligations import Fate
-from conformance.suites.operator.claims.neighbours import _is_named_after, _not_delayed, _plain
+from conformance.suites.operator.claims.neighbours import (
+    _is_named_after,
+    _not_delayed,
+    _plain,
+    _unlike_each_other,
+)
 from conformance.suites.operator.view import OperatorHistory
-from vocabulary.history import Mark
+from vocabulary.history import Counterpart, Mark
 
 NAME = "Job.batch n/a"
 
@@ -61,3 +66,24 @@ def test_an_object_without_an_owner_belongs_to_the_subject_whose_name_stands_in_
 )
 def test_names_of_both_workloads_correspond_though_they_begin_with_a_namespace(name: str) -> None:
     assert _plain(name, ("run", "run-assay-neighbour")) == "ConfigMap run.orders"
+
+
+def test_what_only_the_user_makes_is_there_for_both() -> None:
+    """A ConfigMap of the workload belongs to no subject, and is named after none."""
+    end: dict[str, object] = {
+        "Site.example.dev default/a": {},
+        "Site.example.dev default/a-assay-neighbour": {},
+        "ConfigMap default/notes": {},
+        "ConfigMap default/notes-assay-neighbour": {},
+        "Lease.coordination.k8s.io default/leader": {},
+    }
+    known = Counterpart(
+        scenario="",
+        sha256="",
+        is_stable=True,
+        end={name: {"metadata": {}} for name in end},
+        subjects=("Site.example.dev default/a", "Site.example.dev default/a-assay-neighbour"),
+    )
+    assert _unlike_each_other(known) == []
+    del known.end["ConfigMap default/notes"]
+    assert _unlike_each_other(known) == ["ConfigMap notes is there for the other only"]

@@ -13,7 +13,7 @@ from conformance.suites.operator.judging import claim
 from conformance.suites.operator.view import OperatorHistory, owner_uids
 from vocabulary.history import Fault, Write
 from vocabulary.kinds import JOB, POD
-from vocabulary.objects import Object, get_path, meta, name_of
+from vocabulary.objects import Object, finalizers_of, get_path, meta, name_of
 
 ORPHAN = "Orphan"
 _ENDS = frozenset(("Complete", "Completed", "Succeeded", "Finished", "Failed"))
@@ -165,7 +165,14 @@ def deleted_subject_goes(run: OperatorHistory) -> Obligations:
         return
     for track, request, policy in deleted:
         held = listed(meta(track.last).get("finalizers") or ()) or "no finalizer"
-        if track.removed is None and policy == ORPHAN:
+        users = finalizers_of(track.first) if track.created.actor == "user" else ()
+        if (
+            track.removed is None
+            and finalizers_of(track.last)
+            and not (set(finalizers_of(track.last)) - set(users))
+        ):
+            yield undecided(request, f"{track} is held by {held}, which its user asked for")
+        elif track.removed is None and policy == ORPHAN:
             # What stays of another subject's tree may use it.
             yield undecided(request, f"{track} is held by {held}")
         elif track.removed is None:

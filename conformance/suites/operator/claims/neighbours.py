@@ -64,15 +64,15 @@ def _unlike_each_other(known: Counterpart) -> list[str]:
     differ."""
     namespaces = tuple(dict.fromkeys(map(_namespace, known.subjects)))
     subjects = tuple(_plain(name, namespaces).partition(" ")[2] for name in known.subjects)
-    theirs: dict[str, Object] = {}
-    own: dict[str, Object] = {}
-    for name, obj in known.end.items():
-        plain = _plain(name, namespaces)
+    end = [(_plain(name, namespaces), name, obj) for name, obj in known.end.items()]
+    theirs = {plain: obj for plain, name, obj in end if NEIGHBOUR in name}
+    own = {
+        plain: obj
+        for plain, name, obj in end
         # A shared object, such as a lock of the operator, belongs to no workload.
-        if NEIGHBOUR in name:
-            theirs[plain] = obj
-        elif "ownerReferences" in meta(obj) or _is_named_after(plain, subjects):
-            own[plain] = obj
+        if NEIGHBOUR not in name
+        and (plain in theirs or "ownerReferences" in meta(obj) or _is_named_after(plain, subjects))
+    }
     kinds = {plain.partition(" ")[0] for plain in theirs}
     own = {plain: obj for plain, obj in own.items() if plain.partition(" ")[0] in kinds}
     found = [

@@ -12,12 +12,14 @@ from conformance.norm import Obligations, met, undecided, violated
 from conformance.norm.words import listed, span, when
 from conformance.suites.operator.judging import claim
 from conformance.suites.operator.view import OperatorHistory, is_of_process
-from vocabulary.clock import HOUR
+from vocabulary.clock import HOUR, SECOND
 from vocabulary.history import RETRIES, Write
 from vocabulary.objects import Object
 
 LIMIT: Final = "the limit of Assay"
 SHOWN: Final = 6
+RESYNCED_US: Final = 30 * SECOND
+"""Within this time a resync is over."""
 
 
 @claim(1, armed_by="end of a run")
@@ -76,6 +78,8 @@ def rest_is_rest(run: OperatorHistory) -> Obligations:
     for track, before, write in run.versions():
         if write.n > since.n and not is_of_process(track.kind) and _is_change(before, write.object):
             cause = next(fault for fault in reversed(run.struck) if fault.n < write.n)
+            if write.t - cause.t > RESYNCED_US:
+                continue  # the clock has caused it
             what = object_diff.differences(_plain(before), _plain(write.object or {}))
             changed = listed(each.path for each in what[:SHOWN])
             yield violated(

@@ -17,7 +17,6 @@ from conformance.world import World
 from vocabulary.clock import MINUTE
 from vocabulary.objects import name_of
 
-TOUCHED = {"metadata": {"annotations": {"assay.dev/touched": "at-rest"}}}
 ALONE_US = 10 * MINUTE
 IN_EVERY_RUN = ("OP-001", "OP-013", "OP-014")
 
@@ -31,14 +30,19 @@ def created(world: World) -> None:
 
 @scenario(arms=("OP-002",), compared_with=CREATED, only_simulated=IN_VIRTUAL_TIME)
 def resynced(world: World) -> None:
-    """A workload at rest stays as it is when its operator looks at it again."""
+    """A workload at rest stays as it is when its operator looks at it again, at once and after ten
+    minutes."""
     create_all(world)
     world.rest()
-    for kind, manifest in objects(world):
-        world.inject(EditObject(f"{kind.api_version}/{kind.kind}", name_of(manifest), TOUCHED))
-    world.rest()
-    world.inject(Restart())
-    world.rest()
+    for when in ("at-rest", "later"):
+        touched = {"metadata": {"annotations": {"assay.dev/touched": when}}}
+        for kind, manifest in objects(world):
+            world.inject(EditObject(f"{kind.api_version}/{kind.kind}", name_of(manifest), touched))
+        world.rest()
+        world.inject(Restart())
+        world.rest()
+        if when == "at-rest":
+            world.wait(ALONE_US)
 
 
 @scenario(arms=IN_EVERY_RUN, compared_with=CREATED, only_simulated=IN_VIRTUAL_TIME)
