@@ -251,8 +251,8 @@ def _may_lack_components(aw: AppWrapperRun, attempt: Attempt, at: Moment) -> boo
 def _has_all_before(aw: AppWrapperRun, attempt: Attempt, at: Moment) -> bool:
     """True if what the controller had seen before a moment had all that it creates: refusals were
     over, and count as missing pods no more (A23)."""
-    running = attempt.running
-    return running is not None and running.t < aw.history.operator.timing.seen_us(at.t)
+    created = attempt.all_created
+    return created is not None and created.t < aw.history.operator.timing.seen_us(at.t)
 
 
 def _is_too_early(attempt_end: AttemptEnd, lack: Lack) -> bool:

@@ -212,8 +212,8 @@ class AttemptEnd:
             admission = aw.parameter_within(ADMISSION_GRACE, begin, self.at)[0]
             ripe_us = timing.stamped_us(begin.t) + admission.value
             # What is created in time never made it unhealthy.
-            running = attempt.running
-            if running is None or running.t >= min(ripe_us, self.seen_us):
+            created = attempt.all_created
+            if created is None or created.t >= min(ripe_us, self.seen_us):
                 yield Why.CREATION_FAILED, begin, ripe_us
 
     def _just_after(self, aw: AppWrapperRun, attempt: Attempt) -> list[Health]:

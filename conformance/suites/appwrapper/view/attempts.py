@@ -68,6 +68,13 @@ class Attempt:
         return None
 
     @cached_property
+    def all_created(self) -> Snapshot | None:
+        """The version that first shows Running, if what was refused was created after all."""
+        made = {(track.kind, track.name) for track in self.components}
+        refused = {(write.kind, write.name) for write in self.failed_creates}
+        return self.running if refused <= made else None
+
+    @cached_property
     def snapshots(self) -> list[Snapshot]:
         return [snapshot for span in self.spans for snapshot in span.snapshots]
 
