@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from fixtures.simulated.api_server import ApiServer, Interposed
 from fixtures.simulated.controllers.settings import Declared
 from reference_controller.runtime.admission_review import Webhooks
 from vocabulary.clock import Micros
@@ -191,6 +192,13 @@ def upgraded(old: UnderTest | None, name: str) -> str:
     return name if old is None else f"{old.as_option}{UPGRADED}{name}"
 
 
+class OnWire(Protocol):
+    """What the writes of an operator meet before they reach a simulated API server."""
+
+    def before(self, api: ApiServer, actor: str) -> Interposed:
+        """Stands between one process of the operator and a run's server."""
+
+
 class UnderTest(Protocol):
     """An implementation that runs as a process, or that stands in the cluster."""
 
@@ -204,6 +212,10 @@ class UnderTest(Protocol):
     @property
     def upgraded_from(self) -> UnderTest | None:
         """The version that each process starts with; this one replaces it at the next start."""
+
+    @property
+    def on_wire(self) -> OnWire | None:
+        """What its writes meet before they reach a simulated API server."""
 
     def newly_installed(self) -> UnderTest:
         """The same where it replaces no other version."""
