@@ -148,6 +148,6 @@ def rules_at(path: Path, asked: Any, stored: Any) -> Iterator[str]:
     elif isinstance(asked, Sequence) and not isinstance(asked, str):
         yield "last-element-lost"
     # Of a whole object below metadata, spec or status less is left out at a time.
-    is_whole = isinstance(asked, Mapping) and len(path) < 3 or last in ("metadata", "spec")
+    is_whole = (isinstance(asked, Mapping) and len(path) < 3) or last in ("metadata", "spec")
     if not is_whole:
         yield "field-left-out"
