@@ -57,6 +57,20 @@ def mutants(
         str,
         typer.Option(metavar="NAME", help="Of --wire: the operator, as for assay run."),
     ] = REFERENCE,
+    workload: Annotated[
+        Path | None,
+        typer.Option(
+            help="Of --wire and the suite operator: a file with the objects that a user creates."
+        ),
+    ] = None,
+    sample: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            help="With --workload: so many disturbed runs for each mistake, drawn by the seed.",
+            min=1,
+        ),
+    ] = 60,
     floor: Annotated[
         float,
         typer.Option(help="Of --generic and --wire: how many percent have to be noticed.", max=100),
@@ -93,13 +107,14 @@ def mutants(
     assay mutants --generic 60 --seed 7     random mistakes in the source of the reference
     assay mutants generic:5a8a9c1f          one of these again
     assay mutants jobset --wire 60 --implementation jobset-v0.12.0      mistakes in its writes
+    assay mutants operator --wire 60 --implementation mine.yaml --workload sample.yaml
     assay mutants streams --cluster control-plane       rejected designs on a real control plane
 
     Exit code 1 if a mutant survives, or a claim or a scenario lets one pass that it is said to
     catch: the suite then has a hole. With --generic and --wire, if fewer are noticed than --floor
     says.
     """
-    from conformance.cli.wire_mutants import WIRE, run_wire_mutants
+    from conformance.cli.wire_mutants import WIRE, Asked, run_wire_mutants
     from conformance.report.counted import counted
     from reference_controller import programs
 
@@ -113,8 +128,11 @@ def mutants(
                 "--wire needs the suites whose claims are to notice: assay mutants jobset --wire 60"
             )
         options = RunOptions(jobs=jobs, implementation=implementation)
-        run_wire_mutants(suites, wire, mistakes, options, seed, floor, quiet=quiet)
+        asked = Asked(suites, wire, mistakes, seed, floor, workload, sample)
+        run_wire_mutants(asked, options, quiet=quiet)
         return
+    if workload is not None or implementation != REFERENCE:
+        raise BadInputError("--workload and --implementation go with --wire")
     wanted = [name.removeprefix(_GENERIC) for name in names or () if name.startswith(_GENERIC)]
     is_real = cluster != "simulated"
     if cluster_folder is not None and not is_real:

@@ -84,7 +84,7 @@ def run_wire(
         chosen = list(wanted) or drawn(map(of_role, possible), count, seed)
         tasks = [_task(wrong, options, found) for wrong in chosen]
         results: list[MutantFate] = []
-        for result in each(try_mistake, tasks, 1, _lost):
+        for result in each(try_mistake, tasks, 1, lost):
             results.append(result)
             on_progress(progress(result, len(results), len(tasks)))
     return results
@@ -174,12 +174,13 @@ def try_mistake(task: WireTask) -> MutantFate:
     sound = {name: one.sound for name, one in task.measured.items()}
     found = try_in(task.scenarios, sound, task.elsewhere, run, lambda _: None)
     if found["fate"] == "survived":
-        found |= _explained(wrong, bool(stores_otherwise))
+        found |= explained(wrong, stores_otherwise=bool(stores_otherwise))
         found["nearest"] = nearest(sound, found["differs"] or task.scenarios)
     return fate_of(task.wrong, **found)
 
 
-def _explained(wrong: Mistaken, stores_otherwise: bool) -> dict[str, Any]:
+def explained(wrong: Mistaken, *, stores_otherwise: bool) -> dict[str, Any]:
+    """What becomes of the fate of a mistake that no claim noticed."""
     if not wrong.times:
         return {"fate": "never applied"}
     return {} if stores_otherwise else {"fate": "equivalent", "reason": UNCHANGED}
@@ -198,5 +199,6 @@ def fate_of(text: str, **told: Any) -> MutantFate:
     )
 
 
-def _lost(task: WireTask, how: str) -> MutantFate:
+def lost(task: Any, how: str) -> MutantFate:
+    """The result of a mistake whose process ended abruptly."""
     return fate_of(task.wrong, fate="timed out", reason=f"its process ended abruptly: {how}")
