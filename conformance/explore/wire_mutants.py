@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import msgspec
 
@@ -160,7 +161,7 @@ def _explored(task: ExploredTask) -> MutantFate:
             stores_otherwise.add(key)
         return result, before is not None and same_but_name(result) == before.sound.digest
 
-    def tried(tasks: dict[str, Task], *, are_undisturbed: bool) -> dict[str, object]:
+    def tried(tasks: dict[str, Task], *, are_undisturbed: bool) -> dict[str, Any]:
         sound = {key: _sound(task, key, violated, counts=are_undisturbed) for key in tasks}
         return try_in(list(tasks), sound, (), partial(run, tasks=tasks), lambda _: None)
 

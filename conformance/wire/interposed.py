@@ -14,6 +14,7 @@ from conformance.wire.rules import (
     CHANGES,
     LEFT_OUT,
     OTHER_PROPAGATION,
+    RENAMED,
     SENT_TWICE,
     TO_NAMESAKE,
     TOO_LATE,
@@ -69,6 +70,7 @@ def possible(api: ApiServer, request: Write) -> Iterator[Mistake]:
     yield Mistake(TOO_LATE, target)
     if isinstance(request, Create) and not request.subresource:
         yield Mistake(SENT_TWICE, target)
+        yield Mistake(RENAMED, target)
     if isinstance(request, Delete | DeleteCollection):
         yield Mistake(OTHER_PROPAGATION, target)
     if _to_namesake(api, request) is not request:
@@ -113,7 +115,7 @@ class Mistaken:
                 case "sent-twice":
                     self.times += 1
                     answer = send(request)
-                    _despite_refusal(send, _again(request))
+                    _despite_refusal(send, _renamed(request))
                     return answer
             wrong = self._wrong(api, request)
             self.times += wrong is not request
@@ -126,6 +128,8 @@ class Mistaken:
         rule, path = self.mistake.rule, self.mistake.path
         if rule == TO_NAMESAKE:
             return _to_namesake(api, request)
+        if rule == RENAMED:
+            return _renamed(request)
         if rule == OTHER_PROPAGATION:
             policy = getattr(request, "propagation_policy", None)
             return msgspec.structs.replace(
@@ -229,15 +233,15 @@ def _as_of(
     return {**body, "metadata": metadata} if metadata else dict(body)
 
 
-def _again(request: Write) -> Write:
-    """The second creation of an object: one of a name of its own, since that of the first is
-    taken."""
+def _renamed(request: Write) -> Write:
+    """The creation of an object under another name."""
     assert isinstance(request, Create)
     metadata = dict(meta(request.object))
-    if "name" in metadata:
-        metadata["name"] = f"{metadata['name']}-again"
-    again = {**request.object, "metadata": metadata}
-    return msgspec.structs.replace(request, object=again, name=metadata.get("name", ""))
+    for field, ending in (("name", "-x"), ("generateName", "x-")):
+        if metadata.get(field):
+            metadata[field] += ending
+    renamed = {**request.object, "metadata": metadata}
+    return msgspec.structs.replace(request, object=renamed, name=metadata.get("name", ""))
 
 
 def _later(api: ApiServer, actor: str, request: Write, send: Send) -> Callable[[], None]:

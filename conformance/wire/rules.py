@@ -11,12 +11,14 @@ from conformance.wire.paths import ABSENT, Path, from_text, in_text
 
 LEFT_OUT: Final = "left-out"
 SENT_TWICE: Final = "sent-twice"
+RENAMED: Final = "renamed"
 TO_NAMESAKE: Final = "to-namesake"
 TOO_LATE: Final = "too-late"
 OTHER_PROPAGATION: Final = "other-propagation"
 OF_REQUESTS: Final = {
     LEFT_OUT: "the write is left out; the operator is answered as if it had been carried out",
     SENT_TWICE: "the creation is sent twice, the second time under another name",
+    RENAMED: "the object is created under another name",
     TO_NAMESAKE: "the write goes to another object of the kind; a creation to another namespace",
     TOO_LATE: "the write is carried out after the next write of the same process",
     OTHER_PROPAGATION: "the deletion has another propagation policy",
@@ -25,6 +27,8 @@ OF_REQUESTS: Final = {
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT")
 _OF_ASSAY: Final = "assay.dev/"
 """Begins the keys by which scenarios tell the simulated cluster what pods do."""
+_WHOLE: Final = ("metadata", "spec", "status", "template")
+"""Fields of which only parts are left out: an object without them is none."""
 _TEMPLATES: Final = ("template", "podTemplate")
 
 
@@ -152,7 +156,5 @@ def rules_at(path: Path, asked: Any, stored: Any) -> Iterator[str]:
         yield "text-changed"
     elif isinstance(asked, Sequence) and not isinstance(asked, str):
         yield "last-element-lost"
-    # Of a whole object below metadata, spec or status less is left out at a time.
-    is_whole = (isinstance(asked, Mapping) and len(path) < 3) or last in ("metadata", "spec")
-    if not is_whole:
+    if last not in _WHOLE:
         yield "field-left-out"
