@@ -97,12 +97,13 @@ class Mistaken:
         held: list[Callable[[], Any]] = []
 
         def between(request: Write, send: Send, rehearse: Send) -> Any:
-            if held:
+            target = target_of(request)
+            if held and target:
                 try:
                     return send(request)
                 finally:
                     held.pop()()
-            if target_of(request) != mistake.target:
+            if target != mistake.target:
                 return send(request)
             match mistake.rule:
                 case "left-out":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -131,10 +131,9 @@ def rules_at(path: Path, asked: Any, stored: Any) -> Iterator[str]:
     is_type = last == "type" and path[-3:-2] == ("conditions",)
     if is_type or any(key.startswith(_OF_ASSAY) for key in path):
         return
-    if path == ("metadata", "ownerReferences"):
-        yield "owner-lost"
-        return
     if path[:2] == ("metadata", "ownerReferences"):
+        if len(path) == 2 and asked is not ABSENT:
+            yield "owner-lost"
         return
     if path[:2] == ("metadata", "finalizers"):
         if len(path) == 2:
@@ -154,7 +153,7 @@ def rules_at(path: Path, asked: Any, stored: Any) -> Iterator[str]:
         yield "label-changed"
     elif isinstance(asked, str) and asked and last != "message" and not _TIME.match(asked):
         yield "text-changed"
-    elif isinstance(asked, Sequence) and not isinstance(asked, str):
+    elif isinstance(asked, Sequence) and asked and not isinstance(asked, str):
         yield "last-element-lost"
     if last not in _WHOLE:
         yield "field-left-out"
