@@ -94,7 +94,8 @@ def test_the_claims_about_any_operator_are_measured_on_one(tmp_path: Path) -> No
     path.write_text(WORKLOAD)
     options = RunOptions(jobs=1, implementation="operator=jobset", manifests=read_workload(path))
     lost = f"operator=owner-lost:{JOBS}:/metadata/ownerReferences"
-    more = f"operator=off-by-one:{JOBS}:/spec/backoffLimit"
+    key = "jobset.sigs.k8s.io~1job-key"
+    more = f"operator=label-changed:{JOBS}:/spec/template/metadata/labels/{key}"
     found = explore_wire(options, lambda _: None, sample=2, wanted=[of_role(lost), of_role(more)])
     assert [each.fate for each in found] == ["killed", "survived"]
     assert "OP-009" in found[0].killed_by
