@@ -96,7 +96,7 @@ class Implementation:
     upgraded_from: Implementation | None = None
     """The version that each process starts with; this one replaces it at the next start."""
     on_wire: OnWire | None = None
-    """What its writes meet before they reach a simulated API server."""
+    """Stands between it and a simulated API server."""
 
     @property
     def role(self) -> str:

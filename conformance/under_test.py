@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from fixtures.simulated.api_server import ApiServer, Interposed
 from fixtures.simulated.controllers.settings import Declared
 from reference_controller.runtime.admission_review import Webhooks
 from vocabulary.clock import Micros
 from vocabulary.history import OperatorFacts
 from vocabulary.implementations import UPGRADED
 from vocabulary.objects import Object
+
+if TYPE_CHECKING:
+    from fixtures.simulated.api_server import ApiServer, Interposed
 
 READY_PATH = "/readyz"
 READY_AFTER_SECONDS = 10
@@ -193,10 +195,10 @@ def upgraded(old: UnderTest | None, name: str) -> str:
 
 
 class OnWire(Protocol):
-    """What the writes of an operator meet before they reach a simulated API server."""
+    """Stands between the writes of an operator and a simulated API server."""
 
     def before(self, api: ApiServer, actor: str) -> Interposed:
-        """Stands between one process of the operator and a run's server."""
+        """The part of it that a process of the operator writes to, in one run."""
 
 
 class UnderTest(Protocol):
@@ -215,7 +217,7 @@ class UnderTest(Protocol):
 
     @property
     def on_wire(self) -> OnWire | None:
-        """What its writes meet before they reach a simulated API server."""
+        """Stands between its writes and a simulated API server; None: nothing does."""
 
     def newly_installed(self) -> UnderTest:
         """The same where it replaces no other version."""

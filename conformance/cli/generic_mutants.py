@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from shlex import quote
 from typing import TYPE_CHECKING, Final
 
 import typer
@@ -46,19 +47,27 @@ def run_generic_mutants(
 
     with showing_progress(Console(), quiet=quiet, tell_failures=False) as on_progress:
         results = run_generic(mutants, options, on_progress, scenarios)
-    show_fates(results, "generic", "assay mutants generic:", seed, floor, is_all=bool(ids))
+    show_fates(results, "generic", "assay mutants", seed, floor, is_all=bool(ids))
 
 
 def show_fates(
-    results: Sequence[MutantFate], sort: str, again: str, seed: int, floor: float, *, is_all: bool
+    results: Sequence[MutantFate],
+    sort: str,
+    command: str,
+    seed: int,
+    floor: float,
+    *,
+    is_all: bool,
 ) -> None:
     """Show mutants that were not noticed, or all of them, and how many were. Exits with 1 if
-    fewer were than the floor says. `again` begins the command that repeats one."""
+    fewer were than the floor says. `command` repeats one, with its
+    id."""
     from conformance.running.mutant_trials import NOT_COUNTED, percent_decided
 
     for result in results:
         if is_all or result.fate in ("survived", "timed out", "inconclusive"):
-            _tell(result, again)
+            _tell(result)
+            typer.echo(f"  again: {command} {quote(f'{sort}:{result.id}')}\n")
     fates = Counter(result.fate for result in results)
     typer.echo(", ".join(f"{number} {fate}" for fate, number in fates.most_common()))
     percent = percent_decided(results)
@@ -88,7 +97,7 @@ def _chosen(
         raise BadInputError(f"{error}; draw mutants: assay mutants --generic 60") from error
 
 
-def _tell(result: MutantFate, again: str) -> None:
+def _tell(result: MutantFate) -> None:
     typer.echo(f"{result.fate}: {result.where} {result.operator}: {result.change}")
     if result.diff:
         typer.echo(result.diff)
@@ -106,7 +115,6 @@ def _tell(result: MutantFate, again: str) -> None:
         typer.echo(f"  {len(result.differs)} of {result.runs} histories differ{differs}")
         if result.broke_off:
             typer.echo(f"  steps broke off in {_some(result.broke_off)}")
-    typer.echo(f"  again: {again}{result.id}\n")
 
 
 def _some(names: Sequence[str]) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Final
 
 from conformance.cli.generic_mutants import show_fates
 from conformance.cli.problems import BadInputError
+from vocabulary.implementations import REFERENCE
 
 if TYPE_CHECKING:
     from conformance.running.mutant_trials import MutantFate
@@ -52,12 +54,13 @@ def run_wire_mutants(asked: Asked, options: RunOptions, *, quiet: bool) -> None:
     run = _run if asked.workload is None else _explore
     with showing_progress(Console(), quiet=quiet, tell_failures=False) as on_progress:
         results = run(asked, options, on_progress, wanted)
-    again = f"assay mutants {' '.join(asked.suites)} "
-    if options.implementation != "reference":
-        again += f"--implementation {options.implementation} "
+    words = ["assay", "mutants", *asked.suites]
+    if options.implementation != REFERENCE:
+        words += ["--implementation", options.implementation]
     if asked.workload is not None:
-        again += f"--workload {asked.workload} --sample {asked.sample} "
-    show_fates(results, "wire", f"{again}{WIRE}", asked.seed, asked.floor, is_all=bool(wanted))
+        words += ["--workload", str(asked.workload), "--sample", str(asked.sample)]
+    command = " ".join(map(quote, words))
+    show_fates(results, "wire", command, asked.seed, asked.floor, is_all=bool(wanted))
 
 
 def _run(

@@ -74,7 +74,7 @@ class Profiled:
     upgraded_from: Profiled | None = None
     """The version that each process starts with; this one replaces it at the next start."""
     on_wire: OnWire | None = None
-    """What its writes meet before they reach a simulated API server."""
+    """Stands between it and a simulated API server."""
     suffix: str = ""
     """Ends its name, if it is not the program as it is."""
 

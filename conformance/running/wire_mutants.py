@@ -180,7 +180,7 @@ def try_mistake(task: WireTask) -> MutantFate:
 
 
 def explained(wrong: Mistaken, *, stores_otherwise: bool) -> dict[str, Any]:
-    """What becomes of the fate of a mistake that no claim noticed."""
+    """The corrected fate of a mistake that no claim noticed."""
     if not wrong.times:
         return {"fate": "never applied"}
     return {} if stores_otherwise else {"fate": "equivalent", "reason": UNCHANGED}

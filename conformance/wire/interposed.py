@@ -1,5 +1,5 @@
-"""What stands between an operator and the API server: it makes a mistake in each write of its
-target, always, or notes the mistakes that each write could have."""
+"""Between an operator and the API server: a mistake is made in each write of its target, always, or
+the mistakes are noted that each write could have."""
 
 from __future__ import annotations
 
