@@ -13,6 +13,7 @@ from conformance.wire.paths import Path, changed, merge_patch, with_change
 from conformance.wire.rules import (
     CHANGES,
     LEFT_OUT,
+    OPTION_LEFT_OUT,
     OTHER_PROPAGATION,
     RENAMED,
     SENT_TWICE,
@@ -34,6 +35,11 @@ from vocabulary.requests import Create, Delete, DeleteCollection, Patch, Update,
 _NOT_STORED: Final = ("token",)
 _OF_CLUSTER: Final = "kube-"
 _NEXT_POLICY: Final = {"Orphan": "Background", "Foreground": "Background"}
+_OPTIONS: Final = {
+    "gracePeriodSeconds": ("grace_period_seconds",),
+    "preconditions": ("uid", "resource_version"),
+    "propagationPolicy": ("propagation_policy",),
+}
 _ENDS: Final = ("killed", "stopped", "ended")
 
 
@@ -73,6 +79,7 @@ def possible(api: ApiServer, request: Write) -> Iterator[Mistake]:
         yield Mistake(RENAMED, target)
     if isinstance(request, Delete | DeleteCollection):
         yield Mistake(OTHER_PROPAGATION, target)
+        yield from (Mistake(OPTION_LEFT_OUT, target, (each,)) for each in _options(request))
     if _to_namesake(api, request) is not request:
         yield Mistake(TO_NAMESAKE, target)
     for path, asked, stored in changed(*_both(api, request)):
@@ -136,6 +143,9 @@ class Mistaken:
             return msgspec.structs.replace(
                 request, propagation_policy=_NEXT_POLICY.get(policy or "", "Orphan")
             )
+        if rule == OPTION_LEFT_OUT:
+            given = _options(request).get(path[0], ())
+            return msgspec.structs.replace(request, **dict.fromkeys(given)) if given else request
         asked, stored = _both(api, request)
 
         def change(value: Any, before: Any) -> Any:
@@ -155,6 +165,15 @@ class Mistaken:
         if given := isinstance(request.body, dict) and meta(request.body).get("resourceVersion"):
             body.setdefault("metadata", {})["resourceVersion"] = given
         return msgspec.structs.replace(request, body=body, patch_type="merge")
+
+
+def _options(request: Write) -> dict[str, tuple[str, ...]]:
+    """By the API's names, the options that a deletion names, each with its fields here."""
+    return {
+        option: given
+        for option, fields in _OPTIONS.items()
+        if (given := tuple(each for each in fields if getattr(request, each, None) is not None))
+    }
 
 
 def _both(api: ApiServer, request: Write) -> tuple[Object, Object]:

@@ -15,6 +15,7 @@ RENAMED: Final = "renamed"
 TO_NAMESAKE: Final = "to-namesake"
 TOO_LATE: Final = "too-late"
 OTHER_PROPAGATION: Final = "other-propagation"
+OPTION_LEFT_OUT: Final = "option-left-out"
 OF_REQUESTS: Final = {
     LEFT_OUT: "the write is left out; the operator is answered as if it had been carried out",
     SENT_TWICE: "the creation is sent twice, the second time under another name",
@@ -112,6 +113,7 @@ CHANGES: Final = {
     "finalizer-not-removed": _as_before,
 }
 OF_FIELDS: Final = {
+    OPTION_LEFT_OUT: "the deletion does not name an option",
     "off-by-one": "a number is one more",
     "field-left-out": "a field is not written",
     "flipped": "a boolean, or a condition's status, is the opposite",

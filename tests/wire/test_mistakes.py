@@ -258,6 +258,22 @@ def test_a_deletion_has_another_policy(sent: Any, arrived: str) -> None:
     assert entries[-1].options["propagationPolicy"] == arrived
 
 
+def test_a_deletion_does_not_name_its_precondition() -> None:
+    cluster = Cluster("option-left-out:delete:ConfigMap:/preconditions")
+    cluster.do(create(map_of("a")))
+    former = Delete(CONFIG_MAP, "default", "a", uid="former", propagation_policy="Orphan")
+    found = {str(each) for each in possible(cluster._cluster.api, former)}
+    assert {
+        "option-left-out:delete:ConfigMap:/preconditions",
+        "option-left-out:delete:ConfigMap:/propagationPolicy",
+    } < found
+    cluster.do(former)
+    assert cluster.written[-1] == ("delete", "a", 200)
+    (*_, last) = cluster._cluster.recorder.entries
+    assert isinstance(last, Write)
+    assert list(last.options) == ["propagationPolicy"]
+
+
 def test_what_could_be_wrong_in_a_write() -> None:
     api = SimulatedCluster(1, nodes=0).api
     found = {str(each) for each in possible(api, create(map_of("a", finalizers=["e.g/f"])))}
