@@ -67,6 +67,7 @@ def _run(
     asked: Asked, options: RunOptions, on_progress: OnProgress, wanted: list[OfRole]
 ) -> list[MutantFate]:
     from conformance.implementation import with_role
+    from conformance.nearest import meant
     from conformance.profiles.choosing import left_out, profiles_named, simulated
     from conformance.running.suite import roles_of, select
     from conformance.running.wire_mutants import run_wire
@@ -74,10 +75,16 @@ def _run(
 
     for name in asked.suites:
         if name not in load():
-            raise BadInputError(f"there is no suite {name!r}; there are {', '.join(load())}")
+            raise BadInputError(f"there is no suite {name!r}; {meant(name, load())}")
     lacking = left_out(profiles_named(options.implementation))
     chosen = [found for found in select(asked.suites) if found.id not in lacking]
     roles = roles_of(chosen)
+    for each in wanted:
+        if each.role not in roles:
+            raise BadInputError(
+                f"no scenario of {', '.join(asked.suites)} has an operator {each.role!r}; there "
+                f"is {', '.join(roles)}"
+            )
     spelled = with_role(options.implementation, roles, simulated)
     return run_wire(
         [found.id for found in chosen],

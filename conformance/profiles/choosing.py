@@ -20,7 +20,7 @@ from conformance.profiles.reading import by_flags_alone, find, read_profile
 from conformance.scenarios import SCENARIOS
 from conformance.under_test import UnderTest
 from conformance.wire.interposed import Mistaken
-from conformance.wire.rules import mistake
+from conformance.wire.rules import UnknownMistakeError, mistake
 from vocabulary.history import OPERATOR
 from vocabulary.implementations import ON_WIRE, by_role, named_roles, versions
 
@@ -51,10 +51,14 @@ def simulated(name: str, role: str) -> Implementation | Profiled:
     refuses its definitions, or does not make the reviews that its webhooks ask for.
 
     Of `OLD->NEW` each process starts as OLD, and again as NEW. `NAME+wire:MISTAKE` is NAME with a
-    mistake in its writes; raises UnknownMistakeError."""
+    mistake in its writes."""
     plain, is_wrong, text = name.partition(ON_WIRE)
     if is_wrong:
-        return mistaken(simulated(plain, role), Mistaken(mistake(text)))
+        try:
+            wrong = Mistaken(mistake(text))
+        except UnknownMistakeError as error:
+            raise UnknownImplementationError(f"{name}: {error}") from error
+        return mistaken(simulated(plain, role), wrong)
     old, new = versions(name)
     if old:
         return _upgraded(simulated(old, role), simulated(new, role))

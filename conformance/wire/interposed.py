@@ -144,8 +144,8 @@ class Mistaken:
                 request, propagation_policy=_NEXT_POLICY.get(policy or "", "Orphan")
             )
         if rule == OPTION_LEFT_OUT:
-            given = _options(request).get(path[0], ())
-            return msgspec.structs.replace(request, **dict.fromkeys(given)) if given else request
+            fields = _options(request).get(path[0], ())
+            return msgspec.structs.replace(request, **dict.fromkeys(fields)) if fields else request
         asked, stored = _both(api, request)
 
         def change(value: Any, before: Any) -> Any:
