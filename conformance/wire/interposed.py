@@ -199,10 +199,11 @@ def _both(api: ApiServer, request: Write) -> tuple[Object, Object]:
 
 def _is_written(api: ApiServer, request: Write, path: Path) -> bool:
     """True if the (sub)resource of a write has the field."""
-    strategy = api.strategies[request.kind.group_kind]
     if getattr(request, "subresource", "") == "status":
         return path[0] == "status"
-    return path[0] != "status" or "status" not in strategy.subresources_in(request.kind.version)
+    strategy = api.strategies.get(request.kind.group_kind)
+    has_status = strategy is not None and "status" in strategy.subresources_in(request.kind.version)
+    return path[0] != "status" or not has_status
 
 
 def _to_namesake(api: ApiServer, request: Write) -> Write:
