@@ -312,6 +312,8 @@ class OutgoingCall(msgspec.Struct, frozen=True, kw_only=True, tag="call", omit_d
 
 AT_REST: Final = "at rest"
 """The text of a step's mark: nothing was going on there, and nothing was left to do."""
+RETRIES: Final = "an operator asks again and again for what it is refused"
+"""The text of the mark `stable` of a run in which nothing else is going on."""
 MAY_NOT: Final = f"{OPERATOR} may not "
 """Begins the text of a step's mark that says which right the operator lacks."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -30,11 +31,12 @@ _INTRODUCTION = (
     "`ci/peers suites` builds the controller and webhook suites of JobSet v0.12.0, AppWrapper "
     "v1.2.0 and Kueue v0.19.2 from their Go modules, unchanged, and runs each against a "
     "cluster of its own. Words choose some of them (`ci/peers suites jobset`), `--checkout "
-    "RELEASE=DIR` takes other sources, and `--write` replaces this section by the results of "
-    "those that were run. It exits with 1 if a spec fails without a cause in "
-    "`ci/bench/peer_failures.yaml`, or passes in spite of one. Go downloads what only the "
-    "tests need, so it is no part of `.ci/run`."
+    "RELEASE=DIR` takes other sources, and `--write` writes the results of those that were run "
+    "into this section. Kueue's need make, and kubectl for kustomize. It exits with 1 if a spec "
+    "fails without a cause in `ci/bench/peer_failures.yaml`, or passes in spite of one. `.ci/run` "
+    "runs JobSet's webhook suite."
 )
+_ROW = re.compile(r"^\| (\S+ \| `\S+`) \| (\d+ \| .*)$", re.MULTILINE)
 SUITE_MINUTES = 30
 """Ginkgo ends a suite after this long; it writes its report then, too."""
 
@@ -45,18 +47,26 @@ class Suite(NamedTuple):
     release: str
     """The profile that names the Go module."""
     package: str
+    targets: tuple[str, ...] = ()
+    """Of the release's Makefile, those that copy the CRDs of other operators to a directory."""
 
     @property
     def name(self) -> str:
         return f"{self.release} {self.package}"
 
 
+_KUEUE_JOBS = (
+    *("mpi-operator-crd", "jobset-operator-crd", "leaderworkerset-operator-crd"),
+    *("ray-operator-crd", "kf-training-operator-crd", "appwrapper-crd", "kf-trainer-crd"),
+    "spark-operator-crd",
+)
 SUITES = (
     Suite("jobset-v0.12.0", "test/integration/controller"),
     Suite("jobset-v0.12.0", "test/integration/webhook"),
     Suite("appwrapper-v1.2.0", "internal/controller/appwrapper"),
     Suite("appwrapper-v1.2.0", "internal/webhook"),
-    Suite("kueue-v0.19.2", "test/integration/singlecluster/webhook"),
+    Suite("kueue-v0.19.2", "test/integration/singlecluster/webhook/core"),
+    Suite("kueue-v0.19.2", "test/integration/singlecluster/webhook/jobs", _KUEUE_JOBS),
     Suite("kueue-v0.19.2", "test/integration/singlecluster/scheduler"),
     Suite("kueue-v0.19.2", "test/integration/singlecluster/controller/core"),
     Suite("kueue-v0.19.2", "test/integration/singlecluster/controller/jobs/job"),
@@ -76,27 +86,27 @@ class Result(NamedTuple):
 
 def run(words: Sequence[str], checkouts: Mapping[str, Path], *, write: bool) -> int:
     """Run the suites whose names contain a word, or all; 1 if the failing specs are others than
-    those that peer_failures.yaml explains."""
+    those that peer_failures.yaml explains, else 4 if a suite cannot be built or run here."""
     chosen = [each for each in SUITES if not words or any(word in each.name for word in words)]
     if not chosen:
         print(f"peers: no suite has {' or '.join(words)} in its name; the suites are:")
         print("\n".join(f"  {each.name}" for each in SUITES))
         return 2
     causes = yaml.safe_load(CAUSES.read_text()) or {}
-    results, unexplained = [], 0
+    results, unexplained, not_shown = [], 0, 0
     for suite in chosen:
         try:
             result = _run(suite, checkouts.get(suite.release))
         except (builder.BuildError, GinkgoError, OSError) as error:
             print(f"{suite.name}: NOT SHOWN: {error}")
-            unexplained += 1
+            not_shown = 4
             continue
         results.append(result)
         unexplained += told(result, causes.get(suite.name) or {})
     if write and results:
-        write_section(HEADING, section(results, causes), PAGE)
+        write_section(HEADING, section(results, causes, PAGE.read_text(encoding="utf-8")), PAGE)
         print(f"written: {PAGE.relative_to(ROOT)}")
-    return 1 if unexplained else 0
+    return 1 if unexplained else not_shown
 
 
 def told(result: Result, causes: Mapping[str, str]) -> int:
@@ -116,25 +126,35 @@ def told(result: Result, causes: Mapping[str, str]) -> int:
     return len(new) + len(fixed)
 
 
-def section(results: Collection[Result], causes: Mapping[str, Mapping[str, str]]) -> str:
-    """The tables of the page."""
-    rows = "".join(
-        f"| {each.suite.release} | `{each.suite.package}` | "
-        f"{each.specs - len(each.failed)} | {each.specs} | {each.seconds:.0f} |\n"
-        for each in results
-    )
-    failing = "".join(
-        f"| {each.suite.release} | {name} | {causes.get(each.suite.name, {}).get(name, '')} |\n"
-        for each in results
-        for name in (("BeforeSuite",) if each.aborted else each.failed)
+def section(
+    results: Collection[Result], causes: Mapping[str, Mapping[str, str]], before: str
+) -> str:
+    """The tables of the page; `before` is the page, of which rows of other suites are kept."""
+    rows: dict[str, str] = dict(_ROW.findall(before))
+    failing = {each.name: dict(causes.get(each.name) or {}) for each in SUITES}
+    for suite, specs_run, failed, seconds, aborted in results:
+        known = failing[suite.name]
+        names = ("BeforeSuite",) if aborted else failed
+        failing[suite.name] = {name: known.get(name, "") for name in names}
+        figures = f"{specs_run - len(failed)} | {specs_run} | {seconds:.0f}"
+        rows[_cells(suite)] = f"{figures} | {datetime.now(UTC):%Y-%m-%d} |"
+    shown = [each for each in SUITES if _cells(each) in rows]
+    table = "".join(f"| {_cells(each)} | {rows[_cells(each)]}\n" for each in shown)
+    explained = "".join(
+        f"| {each.release} | {name} | {cause} |\n"
+        for each in shown
+        for name, cause in failing[each.name].items()
     )
     return (
-        f"{_INTRODUCTION}\n\n"
-        f"These were made on {datetime.now(UTC):%Y-%m-%d}. No build is timed.\n\n"
-        "| release | package | specs that pass | specs | seconds |\n|---|---|---:|---:|---:|\n"
-        f"{rows}\n"
-        + (f"| release | failing spec | cause |\n|---|---|---|\n{failing}" if failing else "")
+        f"{_INTRODUCTION}\n\nNo build is timed.\n\n"
+        "| release | package | specs that pass | specs | seconds | run on |\n"
+        f"|---|---|---:|---:|---:|---|\n{table}\n"
+        + (f"| release | failing spec | cause |\n|---|---|---|\n{explained}" if explained else "")
     )
+
+
+def _cells(suite: Suite) -> str:
+    return f"{suite.release} | `{suite.package}`"
 
 
 def _run(suite: Suite, checkout: Path | None) -> Result:
@@ -151,6 +171,7 @@ def _run(suite: Suite, checkout: Path | None) -> Result:
         with _served(directory) as kubeconfig, (directory / "output").open("wb") as output:
             environment = {
                 **os.environ,
+                **_project(source, suite.targets, directory / "project"),
                 "USE_EXISTING_CLUSTER": "true",
                 "KUBECONFIG": str(kubeconfig),
             }
@@ -185,13 +206,42 @@ def _module(release: str) -> Path:
 def _build(source: Path, package: str, to: Path) -> None:
     if not (source / package).is_dir():
         raise builder.BuildError(f"{source / package} is not there; name a checkout of the release")
-    command = [builder.go_toolchain(), "test", "-c", "-o", str(to), f"./{package}"]
+    command = [builder.go_toolchain(), "test", "-c", "-vet=off", "-o", str(to), f"./{package}"]
     environment = {**os.environ, **versions.BUILD_ENVIRONMENT}
     ended = subprocess.run(
         command, cwd=source, env=environment, capture_output=True, text=True, check=False
     )
     if ended.returncode != 0:
         raise builder.BuildError(f"{' '.join(command)}: {ended.stderr[-2000:]}")
+
+
+def _project(source: Path, targets: Sequence[str], project: Path) -> dict[str, str]:
+    """A directory with what Kueue's Makefile makes before its suites run, and the variable that
+    names it; nothing for a release whose suites read its sources only."""
+    if "crd/_output" not in (source / "Makefile").read_text():
+        return {}
+    components = Path("config/components")
+    output = project / components / "crd/_output"
+    output.mkdir(parents=True)
+    made = _output("kubectl", "kustomize", str(source / components / "crd"))
+    (output / "crds-with-webhooks.yaml").write_text(made)
+    for each in ("hack", str(components / "webhook")):
+        (project / each).symlink_to(source / each)
+    if targets:
+        copied = (f"EXTERNAL_CRDS_DIR={project / 'dep-crds'}", f"GO_CMD={builder.go_toolchain()}")
+        # Go downloads by itself, and the script of that target is not executable in a module's zip.
+        _output("make", "-o", "gomod-download", "-C", str(source), *targets, *copied)
+    return {"PROJECT_DIR": str(project / "Makefile")}
+
+
+def _output(*command: str) -> str:
+    try:
+        ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        raise builder.BuildError(f"{command[0]} is not installed; install it") from None
+    if ended.returncode != 0:
+        raise builder.BuildError(f"{' '.join(command)}: {ended.stderr[-2000:]}")
+    return ended.stdout
 
 
 @contextmanager

@@ -246,6 +246,8 @@ def _written(found: Found, source: str) -> Path:
         return path
     for line in found.said:
         typer.echo(f"  {line}")
+    for name, text in found.beside.items():
+        write_whole(Path(name), text)
     write_whole(path, found.text(source, str(path)))
     typer.echo(f"profile: {path}, written; it is yours from now on")
     return path

@@ -13,7 +13,7 @@ from vocabulary import suite_path
 AFTERWARDS: Final = frozenset(
     {
         *("out", "jobs", "no_shrink", "allure", "show_all", "quiet", "yes"),
-        *("last_failed", "exit_first", "resume", "merged"),
+        *("last_failed", "exit_first", "resume", "dask", "merged"),
         *("cluster_folder", "cluster_name", "keep_cluster", "kind_bin", "download"),
     }
 )

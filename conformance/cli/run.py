@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -35,6 +36,7 @@ def run(asked: RunArguments, typed: typer.Context) -> None:
     assay run jobset --edition released       by what released operators promise
     assay run $SUITE --random-plans 100 --shard 1/4       one of four machines' parts
     assay run $SUITE --random-plans 100 --resume          go on where it was stopped
+    assay run $SUITE --random-plans 100 --dask tcp://HOST:8786    on the workers of a Dask cluster
 
     The report is written to .assay/ (report.yaml, index.html, a page and a plan per failure,
     junit.xml, histories/). If interrupted (Ctrl-C, SIGTERM), the command reports what was kept, and
@@ -97,6 +99,8 @@ def run(asked: RunArguments, typed: typer.Context) -> None:
     asked = replace(asked, implementation=spelled)
     typed.params["implementation"] = spelled
     known = replace(asked.options, command=command(named, typed))
+    if asked.dask:
+        raise typer.Exit(_on_dask(asked, shlex.split(known.command)[1:]))
     with (
         ending_when_told_to(asked.out, asked.cluster),
         keeping_runs(asked, known, command(named, typed, without=("shard",))) as journaled,
@@ -135,6 +139,25 @@ def run(asked: RunArguments, typed: typer.Context) -> None:
         if journaled.journal is not None:
             typer.echo("assay: go on with the same command and --resume", err=True)
     raise typer.Exit(code)
+
+
+def _on_dask(asked: RunArguments, words: Sequence[str]) -> int:
+    """Have the campaign of these words made by a Dask cluster, and make one report of it here."""
+    from conformance.cli.report import merge
+    from conformance.running.dask_shards import shards_on
+
+    try:
+        with shards_on(asked.dask, words) as shards:
+            merge(
+                shards,
+                out=asked.out,
+                jobs=asked.jobs,
+                no_shrink=asked.no_shrink,
+                quiet=asked.quiet,
+            )
+    except typer.Exit as ended:
+        return ended.exit_code
+    raise AssertionError("a merge ends with its exit code")
 
 
 def _as_known(report: ConformanceReport, words: Sequence[str], code: ExitCode) -> ExitCode:

@@ -198,6 +198,14 @@ class RunArguments:
             "(simulated only).",
         ),
     ] = False
+    dask: Annotated[
+        str,
+        typer.Option(
+            metavar="SCHEDULER",
+            help="Make the runs on the workers of a Dask cluster, tcp://HOST:8786, each with this "
+            "version of Assay (simulated only).",
+        ),
+    ] = ""
     merged: Annotated[
         list[Path] | None, typer.Option(hidden=True, help="Take the runs from reports of shards.")
     ] = None

@@ -68,6 +68,17 @@ RULES: Final = (
         "runs on {cluster} are kept in its histories, and judged by: assay check; leave one out",
     ),
     Rule(
+        "--dask",
+        lambda asked: asked.dask and asked.cluster != "simulated",
+        "the runs of a campaign on {cluster} need that cluster; leave one out",
+    ),
+    Rule(
+        "--dask",
+        lambda asked: asked.dask and (asked.shard or asked.resume or asked.exit_first),
+        "makes all shards, each from its beginning to its end; leave out --shard, --resume and "
+        "--exit-first",
+    ),
+    Rule(
         "--operator-image",
         lambda asked: asked.operator_image and asked.cluster not in WITH_NODES,
         "--cluster {cluster} has no nodes that run images",

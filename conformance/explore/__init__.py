@@ -7,7 +7,8 @@ disturbances there are. A tour:
 - `go_module` finds program, CRDs and roles in the source of an operator, and makes a profile.
 - `command_line` makes one of the command that starts an operator.
 - `written_profile` is the file that comes of either.
-- `installation` finds what its manifests install beside the program.
+- `installation` finds what its manifests install beside the program, `kustomized` renders them
+  where kustomize is there.
 - `workload` reads the objects that a user creates.
 - `first_look` describes the undisturbed run in ten lines.
 - `disturbances` lists the disturbed runs that follow from an undisturbed one.

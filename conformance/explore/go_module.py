@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from conformance.explore.installation import Installation, bound_beside, installation_of
+from conformance.explore.kustomized import Kustomized, kustomized
 from conformance.explore.written_profile import Found, profile_of
 from conformance.profiles.go_package import programs_in
 from conformance.profiles.profile import GoModule
@@ -74,20 +74,20 @@ def found_released(name: str) -> Found:
     BuildError if it cannot."""
     path, _, version = name.partition("@")
     module = download(GoModule(path=path, package=""), version)
-    found = found_in(module.folder, "")
-    found.profile["name"] = f"{found.name}-{version}"
-    found.profile["implementation"]["version"] = version
+    found = found_in(module.folder, "", version)
     found.profile["program"]["goModule"]["sum"] = module.sum
-    return replace(found, name=found.profile["name"])
+    return found
 
 
-def found_in(module: Path, relative: str) -> Found:
+def found_in(module: Path, relative: str, version: str = "") -> Found:
     """Look through a module; `relative` is its folder as the profile names it, empty if Go keeps
-    it. Raises YamlError, which says what is missing, for a folder that cannot be explored."""
+    it: then it has a version. Raises YamlError, which says what is missing, for a folder that
+    cannot be explored."""
     path = _module_path(module)
     package, others = _main_package(module, path)
+    rendered = kustomized(module)
     crds = _first(module, CRDS, "CustomResourceDefinition")
-    if not crds:
+    if not crds and (rendered is None or not rendered.installs):
         raise YamlError(
             f"{module}: no manifest is a CustomResourceDefinition (looked for in all folders but "
             f"{', '.join(NO_MANIFESTS)}; templates were left out); write a profile "
@@ -100,7 +100,7 @@ def found_in(module: Path, relative: str) -> Found:
     installation = installation_of(module, module / package, list(_sources(module)))
     *above, project = path.split("/")
     organization = above[-1] if above else project
-    name = _NOT_IN_NAMES.sub("-", project)
+    name = "-".join(filter(None, (_NOT_IN_NAMES.sub("-", project), version)))
     manifests: dict[str, Any] = {"crds": crds, "rbac": roles}
     process: dict[str, Any] = {
         "command": ["{program}", *(f"--{flag}={value}" for flag, value in flags.items())],
@@ -111,12 +111,22 @@ def found_in(module: Path, relative: str) -> Found:
     if installation.manifests:
         manifests["webhooks"] = [installation.manifests]
         process["webhooks"] = installation.webhooks
+    beside: dict[str, str] = {}
+    if rendered is not None and rendered.installs:
+        file = f"{name}.installed.yaml"
+        beside[file] = rendered.text()
+        manifests = {
+            each: [f"./{file}"] for each in manifests if each != "webhooks" or rendered.has_webhooks
+        }
     program: dict[str, Any] = {"goModule": {"path": path, "package": package}}
     if relative:
         program["folder"] = relative
     origin = {"organization": organization, "project": project, "url": f"https://{path}"}
     profile = profile_of(name, origin, program, manifests, process)
-    return Found(name, profile, tuple(_said(package, others, manifests, flags, installation)))
+    if version:
+        profile["implementation"]["version"] = version
+    said = _said(package, others, manifests, flags, installation, rendered)
+    return Found(name, profile, tuple(said), beside)
 
 
 def _said(
@@ -125,9 +135,12 @@ def _said(
     manifests: dict[str, Any],
     flags: dict[str, str],
     installation: Installation,
+    rendered: Kustomized | None,
 ) -> Iterator[str]:
     more = ", ".join(others)
     yield f"program: {package}" + (f" (others: {more}; program.goModule.package)" if more else "")
+    if rendered is not None:
+        yield f"manifests: {rendered.said}"
     yield f"CRDs: {', '.join(manifests['crds'])}"
     yield (
         f"roles: {', '.join(manifests['rbac'])}"

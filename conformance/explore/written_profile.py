@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +23,8 @@ class Found:
     name: str
     profile: dict[str, Any]
     said: tuple[str, ...]
+    beside: Mapping[str, str] = field(default_factory=dict)
+    """The texts of the files that it names beside itself, by their names."""
 
     def text(self, source: str, file: str) -> str:
         """The profile's file; `source` says where it is from."""

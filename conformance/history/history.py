@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from conformance.history.operator import OperatorView
 from conformance.history.tracks import Instant, Moment, Track
-from vocabulary.history import Entry, Fault, Header, Mark, Process, Write, role_of
+from vocabulary.history import RETRIES, Entry, Fault, Header, Mark, Process, Write, role_of
 from vocabulary.objects import meta, uid_of
 
 V = TypeVar("V")
@@ -124,8 +124,14 @@ class History:
 
     @cached_property
     def is_stable(self) -> bool:
-        """True if the run came to rest: nothing was going on, and no timer was set."""
+        """True if the run came to rest: nothing was going on, and no timer was set but to ask
+        again for what is refused."""
         return any(mark.mark == "stable" for mark in self.marks)
+
+    @cached_property
+    def retries_at_rest(self) -> bool:
+        """True if the run came to rest, and an operator asked on for what it was refused."""
+        return any(mark.mark == "stable" and mark.text == RETRIES for mark in self.marks)
 
     @cached_property
     def others_were_down(self) -> bool:

@@ -28,7 +28,8 @@ def observe(
     has_service = service is not None and rules.is_ours(service, job_set)
     jobs: list[Job] = []
     for child, _ in children_of(job_set):
-        found = yield from read(JOB, namespace, rules.job_name(job_set, child), live=False)
+        name = rules.job_name(job_set, child)
+        found = yield from read(JOB, rules.looks_in(job_set), name, live=False)
         if found is not None and rules.is_ours(found, job_set):
             # A cache that is behind on our own marks and deletes must not have them sent again.
             jobs.append(Job(job_writes.later(key_of(found), found), child))

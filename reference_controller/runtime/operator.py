@@ -217,6 +217,12 @@ class Operator:
         return not self._runs and not any(len(one.queue) for one in self._workers)
 
     @property
+    def only_retries(self) -> bool:
+        """True if nothing is under way, and each timer is the back-off of a reconcile that
+        failed."""
+        return not self._runs and all(one.queue.only_retries for one in self._workers)
+
+    @property
     def is_synced(self) -> bool:
         """True once every kind that a controller always watches was listed."""
         return not self._unsynced

@@ -110,6 +110,12 @@ class WorkQueue:
             heapq.heappop(timers)
         return timers[0][0] if timers else None
 
+    @property
+    def only_retries(self) -> bool:
+        """True if no worker has a key, none waits, and each timer is the back-off of a failed
+        key."""
+        return not (self.taken or self._waiting) and self._due_us.keys() <= self._failures.keys()
+
     def _done(self, key: Key) -> None:
         self.taken.remove(key)
         if key in self._dirty:

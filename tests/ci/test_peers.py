@@ -88,8 +88,13 @@ def test_specs_that_fail_without_a_cause_or_pass_in_spite_of_one_are_named(
     assert "jobset-v0.12.0 test/integration/controller: 1 of 3 specs pass, 2 s" in told
     assert "has no cause for it: fails" in told
     assert "remove it from peer_failures.yaml: is fixed" in told
-    text = peer_suites.section([result], {result.suite.name: causes})
+    kept = "| jobset-v0.12.0 | `test/integration/webhook` | 34 | 35 | 21 | 2026-11-30 |"
+    both = {result.suite.name: causes, "jobset-v0.12.0 test/integration/webhook": {"w": "why"}}
+    text = peer_suites.section([result], both, f"{kept}\n")
     assert "| jobset-v0.12.0 | is known | a cause |" in text
+    assert "| jobset-v0.12.0 | `test/integration/controller` | 1 | 3 | 2 | " in text
+    assert f"\n{kept}\n" in text, "the row of a suite that was not run"
+    assert "| jobset-v0.12.0 | w | why |" in text
     aborted = result._replace(specs=0, failed=(), aborted="BeforeSuite failed")
     assert peer_suites.told(aborted, {"BeforeSuite": "a cause"}) == 0
     assert peer_suites.told(aborted, {}) == 1

@@ -32,7 +32,7 @@ def added(actor: str, kind: str, name: str) -> Write:
 
 
 def test_a_field_may_name_an_object_of_the_operator() -> None:
-    """Two Certificates with one Secret take it from each other for ever."""
+    """Two Certificates that share one Secret overwrite each other without end."""
     web = manifest("web")
     web["spec"] |= {"secretName": "web-tls", "serviceAccountName": "default"}
     world = SimpleNamespace(

@@ -28,7 +28,7 @@ LIMIT_SECONDS: Final = 30.0
 """A program that is busy for so long, while time stands still, never becomes idle."""
 
 STRIDE_US: Final = 600 * SECOND
-"""A program that moves time stops so often, for those who wait for a time or for quiet."""
+"""A program that moves time stops so often, while quiet is waited for."""
 
 TICKS_US: Final = 60 * SECOND
 """The tickers of a program that only polls tick no more often than that. Its other timers, and with
@@ -81,6 +81,8 @@ class Pacing:
         """Those that have something to do since they were asked, whatever they report."""
         self.pings = 0
         """How often a program was asked whether it is idle."""
+        self.awaits_quiet = True
+        """False while only time is waited for: programs stop less often then."""
         self.timers = 0
         """How often a timer of a program was due."""
         loop.outside = self
@@ -158,9 +160,9 @@ class Pacing:
         """Only a program that is alone may move time: another one would not know of it."""
         until_us, fast_wakes = self._loop.now_us, 0
         if len(self._joined) == 1:
-            until_us = self._loop.last_us_before_next(
-                min(deadline_us, self._loop.now_us + STRIDE_US)
-            )
+            if self.awaits_quiet:
+                deadline_us = min(deadline_us, self._loop.now_us + STRIDE_US)
+            until_us = self._loop.last_us_before_next(deadline_us)
             fast_wakes = next(iter(self._joined)).fast_wakes_left
         self.page.allow(until_us, fast_wakes, LEAST_POLL_US, TICKS_US)
 

@@ -134,12 +134,27 @@ class OperatorProcess:
         operator = self._operator
         if operator is None:
             return True
+        return self._awaits_nothing(operator) and (
+            self.only_polls or operator.work_due_us() is None
+        )
+
+    def only_retries(self) -> bool:
+        """True if it waits for nothing but the back-offs of reconciles that failed, if anything."""
+        operator = self._operator
+        return operator is None or (self._awaits_nothing(operator) and operator.only_retries)
+
+    @property
+    def wake(self) -> Timer | None:
+        """The timer of its next wake."""
+        return self._wake
+
+    def _awaits_nothing(self, operator: Operator) -> bool:
+        """True if nothing is on its way to it, and it is able to take what comes."""
         return (
             operator.is_synced
             and not self._in_flight
             and not self.paused
             and not any(informer.has_undelivered for informer in self._informers.values())
-            and (self.only_polls or operator.work_due_us() is None)
         )
 
     # Events.

@@ -17,6 +17,7 @@ from chaos.injector import Injected, Injector
 from chaos.plan import Plan, Step
 from conformance.bug import in_words
 from conformance.editions import of_run, written
+from conformance.history.outages import is_unanswered
 from conformance.implementation import SERVICE_ACCOUNT, SIMULATED_USERS, Implementation
 from conformance.manifests import is_granted, load_manifests
 from conformance.names_of_run import with_prefix
@@ -47,6 +48,7 @@ from vocabulary.errors import ApiError
 from vocabulary.history import (
     AT_REST,
     OPERATOR,
+    RETRIES,
     Entry,
     Header,
     OperatorUnderTest,
@@ -58,6 +60,7 @@ from vocabulary.history import Write as WriteEntry
 from vocabulary.kinds import (
     CUSTOM_RESOURCE_DEFINITION,
     ENDPOINT_SLICE,
+    EVENT,
     LEASE,
     Kind,
     kind_of,
@@ -190,7 +193,9 @@ class SimulatedWorld(World):
         self._processes = GroundProcesses(self.cluster.processes)
         self._injector = Injector(self, self.recorder.fault, plan)
         self._injected: dict[bytes, list[Injected]] = {}
-        self._quiet_since_us = self.loop.now_us
+        self._quiet_since_us = self._unchanged_since_us = self.loop.now_us
+        self._refused: set[str] = set()
+        """The operator processes that were refused a write since anything has changed."""
         self._own_kinds = {str(use.kind) for use in kinds}
         """The kinds under test."""
         self._leases = {
@@ -266,7 +271,7 @@ class SimulatedWorld(World):
         return self.cluster.api.served(kind)
 
     def wait(self, span_us: Micros) -> None:
-        self._run_until(lambda: False, span_us)
+        self._run_until(_never, span_us)
 
     def _wait_until(self, done: Callable[[], bool], within_us: Micros) -> bool:
         """Conditions are read off stored objects: each is looked at again once one has changed."""
@@ -291,6 +296,8 @@ class SimulatedWorld(World):
     def _run_until(self, done: Callable[[], bool], within_us: Micros) -> bool:
         """Let time pass until `done()`, at most so long, and no longer than any run needs."""
         bounds, loop, pacing = self._bounds, self.loop, self._pacing
+        if pacing is not None:
+            pacing.awaits_quiet = done is not _never
         met = False
 
         def is_over() -> bool:
@@ -346,15 +353,16 @@ class SimulatedWorld(World):
             self._run_until(lambda: not self._injector.is_waiting or self.is_stable(), bound_us)
         self._injector.stop()
         self._connection.injector = None
-        self._quiet_since_us = self.loop.now_us  # what was broken until now has not been quiet
+        # What was broken until now has not been quiet.
+        self._quiet_since_us = self._unchanged_since_us = self.loop.now_us
         self.mark("faults-stopped")
-        is_stable = self._run_until(self.is_stable, bound_us)
+        is_stable = self._run_until(lambda: self.is_stable() or self._retries_in_vain(), bound_us)
         for program in self._programs:
             program.report_panics()
         if is_stable and self._repeated_call:
             self._bounds.called(self._repeated_call)
         if is_stable and not self.given_up:
-            self.mark("stable")
+            self.mark("stable", "" if self.is_stable() else RETRIES)
         else:
             self.mark("not-stable", self.given_up)
         self.mark("end")
@@ -392,6 +400,21 @@ class SimulatedWorld(World):
         if self.cluster.is_quiet(self.loop.now_us + HOUR):
             return True
         return self.loop.now_us - self._quiet_since_us > QUIET_US
+
+    def _retries_in_vain(self) -> bool:
+        """True if an operator asks again and again for what it is refused, and nothing else is left
+        to do: nothing has changed for longer than a client waits between two attempts."""
+        if self.loop.now_us - self._unchanged_since_us <= QUIET_US or not self._refused:
+            return False
+        if self.cluster.processes.awaits_restart:
+            return False
+        busy = [each for each in self.operators.values() if not each.is_idle()]
+        retrying = [each for each in busy if isinstance(each, OperatorProcess)]
+        return (
+            all(each.name in self._refused and each.only_retries() for each in retrying)
+            and len(retrying) == len(busy)
+            and self.cluster.is_quiet(self.loop.now_us + HOUR, [each.wake for each in retrying])
+        )
 
     @property
     def _repeated_call(self) -> str:
@@ -558,6 +581,13 @@ class SimulatedWorld(World):
             self._quiet_since_us = self.loop.now_us
         elif write.event and write.kind == _LEASE:
             self._note_lease(write)
+        if write.actor in self.operators and is_unanswered(write):
+            self._unchanged_since_us = self.loop.now_us  # the server may answer yet
+        elif write.event and write.kind not in _NO_CHANGE:
+            self._unchanged_since_us = self.loop.now_us
+            self._refused.clear()
+        elif write.code >= 400 and write.actor in self.operators:
+            self._refused.add(write.actor)
         if self._connection.injector is not None:
             self._connection.committed(self._follower.committed(write))
 
@@ -615,6 +645,8 @@ class SimulatedWorld(World):
 
 
 _LEASE: Final = str(LEASE)
+_NO_CHANGE: Final = (_LEASE, str(EVENT))
+"""The kinds whose objects tell of work, and are none."""
 
 
 def _reads_slices(rules: Rules) -> bool:
@@ -640,3 +672,7 @@ def may_use_further_kinds(rules: Rules) -> bool:
 def _key(fault: Fault) -> bytes:
     """Faults hold patches, which do not hash; what they are spelled as does."""
     return canonical.encode(fault.to_data())
+
+
+def _never() -> bool:
+    return False

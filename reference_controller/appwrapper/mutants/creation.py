@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from reference_controller.appwrapper.mutants.mutant import mutant
-from reference_controller.appwrapper.names import Phase, Reason
+from reference_controller.appwrapper.names import Phase, Reason, Stamp
 from reference_controller.appwrapper.parameters import Parameters
 from reference_controller.appwrapper.rules import Rules
-from reference_controller.appwrapper.status import phase_of
+from reference_controller.appwrapper.status import phase_of, stamp_of
 from vocabulary.clock import DAY, Micros
 from vocabulary.objects import Object
 
@@ -40,3 +40,12 @@ def refusals_are_borne_for_days(
 )
 def refusals_end_the_retries(self: Rules, reason: str) -> bool:
     return reason == Reason.CREATE_FAILED or Rules.is_terminal(self, reason)
+
+
+@mutant(
+    Rules.attempt_began_at,
+    "It counts the grace periods from the start of the attempt, not from its creations.",
+    "AW-032",
+)
+def graces_run_while_it_creates(self: Rules, aw: Object) -> Micros:
+    return stamp_of(aw, Stamp.ATTEMPT_STARTED) or 0

@@ -11,7 +11,7 @@ from reference_controller.jobset.mutants.registry import MUTANTS
 from reference_controller.jobset.names import RESTART, RESTART_ATTEMPT
 from reference_controller.jobset.observation import Job
 from reference_controller.jobset.rules import Rules
-from vocabulary.objects import Object
+from vocabulary.objects import Object, name_of
 from vocabulary.requests import Delete
 
 
@@ -45,6 +45,17 @@ class LaterJobsHaveADeadline(Rules):
             self._has_created = True
             return spec
         return {"activeDeadlineSeconds": 3_600, **spec}
+
+
+@MUTANTS.wrong_rules("It takes JobSets of one name in two namespaces for one.", "JS-105")
+class NamespacesAreOne(Rules):
+    def __init__(self) -> None:
+        super().__init__()
+        self._first: dict[str, str] = {}
+        """The namespace of the first JobSet of each name."""
+
+    def looks_in(self, job_set: Object) -> str:
+        return self._first.setdefault(name_of(job_set), super().looks_in(job_set))
 
 
 @MUTANTS.mutant(Rules.service_spec, "Its Service is not headless.", "JS-106")
@@ -111,3 +122,15 @@ def fails_on_the_deleted(self: Rules, job_set: Object) -> bool:
     if not Rules.works_on(self, job_set):
         raise ValueError("it has a deletionTimestamp")
     return True
+
+
+@MUTANTS.mutant(
+    Rules.owner_reference, "Its owner references are not those of a controller.", "JS-091"
+)
+def owns_and_does_not_control(self: Rules, job_set: Object, name: str) -> Object:
+    return {**Rules.owner_reference(self, job_set, name), "controller": False}
+
+
+@MUTANTS.mutant(Rules.spec_of, "It makes a Job that the API server refuses.", "JS-091")
+def makes_invalid_jobs(self: Rules, template: Object) -> Object:
+    return {**Rules.spec_of(self, template), "backoffLimit": -1}

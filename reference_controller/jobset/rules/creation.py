@@ -33,6 +33,10 @@ class CreationRules:
         """True if the JobSet controls the object; a namesake's Jobs have another uid."""
         return (controller_of(obj) or {}).get("uid") == uid_of(job_set)
 
+    def looks_in(self, job_set: Object) -> str:
+        """The namespace in which its Jobs are looked up; others have Jobs of the same names."""
+        return namespace_of(job_set)
+
     def job_name(self, job_set: Object, child: ChildId) -> str:
         """The same for each restart: a Job cannot be there before its predecessor is gone."""
         return job_name(job_set, child)

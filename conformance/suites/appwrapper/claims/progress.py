@@ -151,10 +151,10 @@ def _is_settled(aw: AppWrapperRun, at: Snapshot) -> bool:
 def _may_be_waiting(aw: AppWrapperRun, last: Snapshot, at: Moment) -> bool:
     """True if the time of a parameter may still be running: the timers of a program are unknown, as
     are those of an operator that polls, whose run counts as stable once it has been quiet for a
-    while. The run of another one does as soon as it has no timer."""
+    while, or that retries. The run of another one does as soon as it has no timer."""
     operator = aw.history.operator
-    quiet_us = at.t - aw.history.entries[at.n - 1].t
-    if not operator.under_test.facts.profile_sha256 and quiet_us < QUIET_US:
+    is_quiet = at.t - aw.history.entries[at.n - 1].t >= QUIET_US or aw.history.retries_at_rest
+    if not operator.under_test.facts.profile_sha256 and not is_quiet:
         return False
     longest_us = max(
         aw.parameter_within(name, aw.snapshots[0], aw.history.end)[1].value for name in WAITS

@@ -215,7 +215,9 @@ def _first_unhealthy(attempt: Attempt) -> Snapshot | None:
 def _is_shown_for(aw: AppWrapperRun, attempt: Attempt, shown: Snapshot, lack: Lack) -> bool:
     """True if a version can show Unhealthy for this lack, and for nothing else."""
     expected = aw.expected_pods
-    if not expected or attempt.failed_creates or _may_lack_components(aw, attempt, shown):
+    if not expected or _may_lack_components(aw, attempt, shown):
+        return False
+    if attempt.failed_creates and (lack is FEW or not _has_all_before(aw, attempt, shown)):
         return False
     if lack is FEW:
         # Pods that are not there do not run either, and that may have had less time.
@@ -244,6 +246,13 @@ def _may_lack_components(aw: AppWrapperRun, attempt: Attempt, at: Moment) -> boo
     or got no answer: that counts as missing pods by itself (A23)."""
     has_all = attempt.running is not None and attempt.running.n < at.n
     return not has_all and bool(aw.history.operator.timing.hindered(attempt.begin.t, at.t))
+
+
+def _has_all_before(aw: AppWrapperRun, attempt: Attempt, at: Moment) -> bool:
+    """True if what the controller had seen before a moment had all that it creates: refusals were
+    over, and count as missing pods no more (A23)."""
+    running = attempt.running
+    return running is not None and running.t < aw.history.operator.timing.seen_us(at.t)
 
 
 def _is_too_early(attempt_end: AttemptEnd, lack: Lack) -> bool:

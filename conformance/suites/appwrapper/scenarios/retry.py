@@ -163,3 +163,13 @@ def creation_is_refused(world: World, limit: int) -> None:
     aw = AppWrapper.submit(world, "pods.yaml", retryLimit=limit)
     world.until(aw.is_in("Failed"))
     world.until(aw.shows("QuotaReserved", "False"))
+
+
+@scenario(arms=["AW-032"], kills="graces-run-while-it-creates")
+def creation_is_refused_for_a_while(world: World) -> None:
+    """The time in which a quota refuses the only component is none that its pods have to start."""
+    refuse_pods(world)
+    aw = AppWrapper.submit(world, "pod.yaml", behaviour="stay pending", retryLimit=0)
+    world.wait(world.durations.admission_grace_us // 2)
+    allow_pods(world)
+    world.until(aw.is_in("Failed"))

@@ -210,7 +210,11 @@ class AttemptEnd:
                 yield Why.CREATION_FAILED, begin, begin.t
         elif attempt.failed_creates or (outages and attempt.spans[-1].phase != RUNNING):
             admission = aw.parameter_within(ADMISSION_GRACE, begin, self.at)[0]
-            yield Why.CREATION_FAILED, begin, timing.stamped_us(begin.t) + admission.value
+            ripe_us = timing.stamped_us(begin.t) + admission.value
+            # What is created in time never made it unhealthy.
+            running = attempt.running
+            if running is None or running.t >= min(ripe_us, self.seen_us):
+                yield Why.CREATION_FAILED, begin, ripe_us
 
     def _just_after(self, aw: AppWrapperRun, attempt: Attempt) -> list[Health]:
         """Changes so soon that the first version may have been merged with the second."""

@@ -53,13 +53,13 @@ def replicated_jobs_stay(view: JobSetHistory) -> Obligations:
 
 def _changed(before: Object, after: Object) -> list[str]:
     """The names of the replicated jobs that did not stay as they were."""
+    was, now = (get_path(each, "spec.replicatedJobs") or () for each in (before, after))
+    if was == now:
+        return []
     is_open = any(get_path(each, "spec.suspend", False) for each in (before, after))
     old, new = (
-        {
-            str(each.get("name")): _filled(_lasting(each, is_open))
-            for each in get_path(job_set, "spec.replicatedJobs") or ()
-        }
-        for job_set in (before, after)
+        {str(each.get("name")): _filled(_lasting(each, is_open)) for each in jobs}
+        for jobs in (was, now)
     )
     return [name for name in {**old, **new} if old.get(name) != new.get(name)]
 

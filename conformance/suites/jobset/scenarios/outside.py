@@ -57,6 +57,22 @@ def child_job_is_deleted(world: World, propagation: Any) -> None:
     world.until(its.is_ready())
 
 
+@scenario(
+    arms=["JS-001", "JS-091", "JS-105"],
+    kills="namespaces-are-one",
+    namespaces=("elsewhere",),
+)
+def same_name_in_two_namespaces(world: World) -> None:
+    """JobSets of one name in two namespaces have nothing to do with each other: one of them
+    restarts."""
+    asked = job_set([replicated_job("w", 2)], [UNCOUNTED])
+    elsewhere = {**asked["metadata"], "namespace": "elsewhere"}
+    there = JobSet.ready(world, {**asked, "metadata": elsewhere})
+    here = JobSet.ready(world, asked)
+    here.fail_until_restarted("w-1")
+    world.until(here.is_ready() & there.is_ready())
+
+
 @scenario(arms=["JS-001", "JS-090", "JS-091"], cases=POLICIES)
 def child_job_is_deleted_in_a_restart(world: World, propagation: Any) -> None:
     """A child Job that a user deletes while the JobSet restarts is created once."""

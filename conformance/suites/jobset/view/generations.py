@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from conformance.history import Moment
 from conformance.norm import Obligation, in_the_end, never, shared, undecided
+from conformance.norm.own_refusals import is_own_affair
 from conformance.suites.jobset.view.job_set import Child, JobSetRun
 from conformance.suites.jobset.view.startup import is_held_back
 from conformance.suites.jobset.view.status_steps import Step, steps
@@ -79,12 +80,13 @@ def _is_blocking(step: Step) -> bool:
 
 def was_refused(run: JobSetRun, name: str, since: Moment, until: Moment | None = None) -> bool:
     """True if a creation of that Job, or of anything that it needs, may have been refused in that
-    span."""
+    span, and not by the doing of the operator alone."""
     if "options" not in run.history.shows:
         return True  # refused requests are not recorded
-    last = (until or run.history.end).n
-    if any(since.n < write.n < last for write in run.operator.refused_creates):
-        return True
+    last = until or run.history.end
+    for write in run.operator.refused_creates:
+        if since.n < write.n < last.n and not is_own_affair(run, write, last):
+            return True
     own = {child.track.uid for child in run.children}
     return any(
         track.exists_at(since.n) and track.uid not in own

@@ -13,7 +13,7 @@ from conformance.norm.words import listed, span, when
 from conformance.suites.operator.judging import claim
 from conformance.suites.operator.view import OperatorHistory, is_of_process
 from vocabulary.clock import HOUR
-from vocabulary.history import Write
+from vocabulary.history import RETRIES, Write
 from vocabulary.objects import Object
 
 LIMIT: Final = "the limit of Assay"
@@ -23,6 +23,9 @@ SHOWN: Final = 6
 @claim(1, armed_by="end of a run")
 def eventually_stable(run: OperatorHistory) -> Obligations:
     """Once users and faults are quiet, the operator's writes MUST end."""
+    if run.history.retries_at_rest:
+        yield undecided(run.history.end, RETRIES)
+        return
     if run.history.is_stable:
         yield met(run.history.end)
         return
