@@ -13,6 +13,7 @@ A tour, in the order of a run:
 - `worlds`: where a scenario runs: simulated in virtual time, or on a real cluster.
 - `running`: one run; many in parallel; campaigns that kill the operator around every write, or draw
   faults at random; shrinking of failures; and measuring the suite's strength.
+- `wire`: mistakes in the writes of an operator, whose source need not be at hand.
 - `explore`: the runs of an operator that has no suite of its own.
 - `history`: a recorded history, indexed for checkers; suites see more in it, each by its view.
 - `norm`: what a claim and a verdict are, and the temporal operators that checkers are written

@@ -27,6 +27,7 @@ from conformance.under_test import (
     Installed,
     Launch,
     NotDeployableError,
+    OnWire,
     Place,
     UnderTest,
     upgraded,
@@ -94,6 +95,8 @@ class Implementation:
     """True if its resources are served in all versions, since `convert` is called for them."""
     upgraded_from: Implementation | None = None
     """The version that each process starts with; this one replaces it at the next start."""
+    on_wire: OnWire | None = None
+    """Stands between it and a simulated API server."""
 
     @property
     def role(self) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from fixtures.simulated.controllers.settings import Declared
 from reference_controller.runtime.admission_review import Webhooks
@@ -18,6 +18,9 @@ from vocabulary.clock import Micros
 from vocabulary.history import OperatorFacts
 from vocabulary.implementations import UPGRADED
 from vocabulary.objects import Object
+
+if TYPE_CHECKING:
+    from fixtures.simulated.api_server import ApiServer, Interposed
 
 READY_PATH = "/readyz"
 READY_AFTER_SECONDS = 10
@@ -191,6 +194,13 @@ def upgraded(old: UnderTest | None, name: str) -> str:
     return name if old is None else f"{old.as_option}{UPGRADED}{name}"
 
 
+class OnWire(Protocol):
+    """Stands between the writes of an operator and a simulated API server."""
+
+    def before(self, api: ApiServer, actor: str) -> Interposed:
+        """The part of it that a process of the operator writes to, in one run."""
+
+
 class UnderTest(Protocol):
     """An implementation that runs as a process, or that stands in the cluster."""
 
@@ -204,6 +214,10 @@ class UnderTest(Protocol):
     @property
     def upgraded_from(self) -> UnderTest | None:
         """The version that each process starts with; this one replaces it at the next start."""
+
+    @property
+    def on_wire(self) -> OnWire | None:
+        """Stands between its writes and a simulated API server; None: nothing does."""
 
     def newly_installed(self) -> UnderTest:
         """The same where it replaces no other version."""

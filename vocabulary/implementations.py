@@ -9,6 +9,8 @@ from typing import Final
 REFERENCE: Final = "reference"
 UPGRADED: Final = "->"
 """Stands between the version that a run starts with and the one that replaces it."""
+ON_WIRE: Final = "+wire:"
+"""Stands between an implementation and the mistake in its writes."""
 _BY_ROLE: Final = re.compile(r"[a-z][a-z0-9-]*=[^,]+(,[a-z][a-z0-9-]*=[^,]+)*")
 
 

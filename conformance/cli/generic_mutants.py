@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from shlex import quote
 from typing import TYPE_CHECKING, Final
 
 import typer
@@ -13,7 +14,7 @@ from conformance.cli.problems import BadInputError
 
 if TYPE_CHECKING:
     from conformance.mutating.mutants import SourceMutant
-    from conformance.running.generic_mutants import GenericResult
+    from conformance.running.mutant_trials import MutantFate
     from conformance.running.run_options import RunOptions
 
 _SHOWN: Final = 5
@@ -36,7 +37,7 @@ def run_generic_mutants(
     from conformance.cli.progress import showing_progress
 
     mutants = _chosen(count, seed, ids, roles)
-    from conformance.running.generic_mutants import percent_decided, run_generic
+    from conformance.running.generic_mutants import run_generic
     from conformance.scenarios import SCENARIOS
 
     # What an operator does not run in, none of its mistakes can matter in.
@@ -46,14 +47,33 @@ def run_generic_mutants(
 
     with showing_progress(Console(), quiet=quiet, tell_failures=False) as on_progress:
         results = run_generic(mutants, options, on_progress, scenarios)
+    show_fates(results, "generic", "assay mutants", seed, floor, is_all=bool(ids))
+
+
+def show_fates(
+    results: Sequence[MutantFate],
+    sort: str,
+    command: str,
+    seed: int,
+    floor: float,
+    *,
+    is_all: bool,
+) -> None:
+    """Show mutants that were not noticed, or all of them, and how many were. Exits with 1 if
+    fewer were than the floor says. `command` repeats one, with its
+    id."""
+    from conformance.running.mutant_trials import NOT_COUNTED, percent_decided
+
     for result in results:
-        if ids or result.fate in ("survived", "timed out", "inconclusive"):
+        if is_all or result.fate in ("survived", "timed out", "inconclusive"):
             _tell(result)
+            typer.echo(f"  again: {command} {quote(f'{sort}:{result.id}')}\n")
     fates = Counter(result.fate for result in results)
     typer.echo(", ".join(f"{number} {fate}" for fate, number in fates.most_common()))
     percent = percent_decided(results)
-    noticed = f"{percent:.1f} % noticed of {len(results) - fates['equivalent']} generic mutants"
-    typer.echo(noticed if ids else f"{noticed}, seed {seed}; the floor is {floor:g} %")
+    counted = len(results) - sum(fates[fate] for fate in NOT_COUNTED)
+    noticed = f"{percent:.1f} % noticed of {counted} {sort} mutants"
+    typer.echo(noticed if is_all else f"{noticed}, seed {seed}; the floor is {floor:g} %")
     if percent < floor:
         raise typer.Exit(ExitCode.VIOLATED)
 
@@ -77,9 +97,10 @@ def _chosen(
         raise BadInputError(f"{error}; draw mutants: assay mutants --generic 60") from error
 
 
-def _tell(result: GenericResult) -> None:
+def _tell(result: MutantFate) -> None:
     typer.echo(f"{result.fate}: {result.where} {result.operator}: {result.change}")
-    typer.echo(result.diff)
+    if result.diff:
+        typer.echo(result.diff)
     if result.killed_by:
         typer.echo(f"  killed by {_some(result.killed_by)} in {result.scenario}")
     if result.fate == "inconclusive" and result.reason:
@@ -94,7 +115,6 @@ def _tell(result: GenericResult) -> None:
         typer.echo(f"  {len(result.differs)} of {result.runs} histories differ{differs}")
         if result.broke_off:
             typer.echo(f"  steps broke off in {_some(result.broke_off)}")
-    typer.echo(f"  again: assay mutants generic:{result.id}\n")
 
 
 def _some(names: Sequence[str]) -> str:

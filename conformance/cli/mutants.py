@@ -13,6 +13,7 @@ from conformance.cli.exit_code import ExitCode
 from conformance.cli.one_of import require_one_of
 from conformance.cli.problems import BadInputError
 from conformance.running.run_options import DEFAULT_SEED, RunOptions
+from vocabulary.implementations import REFERENCE
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,8 +44,36 @@ def mutants(
             min=1,
         ),
     ] = None,
+    wire: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="N mistakes in the writes of the operators of the suites that are named, whatever"
+            " program they are; --seed decides which.",
+            min=1,
+        ),
+    ] = None,
+    implementation: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="Of --wire: the operator, as for assay run."),
+    ] = REFERENCE,
+    workload: Annotated[
+        Path | None,
+        typer.Option(
+            help="Of --wire and the suite operator: a file with the objects that a user creates."
+        ),
+    ] = None,
+    sample: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            help="With --workload: so many disturbed runs for each mistake, drawn by the seed.",
+            min=1,
+        ),
+    ] = 60,
     floor: Annotated[
-        float, typer.Option(help="Of --generic: how many percent have to be noticed.", max=100)
+        float,
+        typer.Option(help="Of --generic and --wire: how many percent have to be noticed.", max=100),
     ] = 100.0,
     seed: Annotated[int, typer.Option(help="Decides every random choice.", min=0)] = DEFAULT_SEED,
     alone: Annotated[
@@ -77,14 +106,33 @@ def mutants(
     assay mutants streams --alone           all claims off but those it is said to be killed by
     assay mutants --generic 60 --seed 7     random mistakes in the source of the reference
     assay mutants generic:5a8a9c1f          one of these again
+    assay mutants jobset --wire 60 --implementation jobset-v0.12.0      mistakes in its writes
+    assay mutants operator --wire 60 --implementation mine.yaml --workload sample.yaml
     assay mutants streams --cluster control-plane       rejected designs on a real control plane
 
     Exit code 1 if a mutant survives, or a claim or a scenario lets one pass that it is said to
-    catch: the suite then has a hole. With --generic, if fewer are noticed than --floor says.
+    catch: the suite then has a hole. With --generic and --wire, if fewer are noticed than --floor
+    says.
     """
+    from conformance.cli.wire_mutants import WIRE, Asked, run_wire_mutants
     from conformance.report.counted import counted
     from reference_controller import programs
 
+    mistakes = [name.removeprefix(WIRE) for name in names or () if name.startswith(WIRE)]
+    if wire is not None or mistakes:
+        suites = [name for name in names or () if not name.startswith(WIRE)]
+        if generic is not None or alone or only_list or cluster != "simulated":
+            raise BadInputError("--wire is of the simulation; leave out the other options")
+        if not suites or (mistakes and wire is not None):
+            raise BadInputError(
+                "--wire needs the suites whose claims are to notice: assay mutants jobset --wire 60"
+            )
+        options = RunOptions(jobs=jobs, implementation=implementation)
+        asked = Asked(suites, wire, mistakes, seed, floor, workload, sample)
+        run_wire_mutants(asked, options, quiet=quiet)
+        return
+    if workload is not None or implementation != REFERENCE:
+        raise BadInputError("--workload and --implementation go with --wire")
     wanted = [name.removeprefix(_GENERIC) for name in names or () if name.startswith(_GENERIC)]
     is_real = cluster != "simulated"
     if cluster_folder is not None and not is_real:

@@ -15,6 +15,7 @@ disturbances there are. A tour:
 - `drawn_objects` draws objects from the schemas of CRDs.
 - `unused_rights` lists the rights that no run used.
 - `campaign` makes them, as a campaign of `conformance.running`.
+- `wire_mutants` measures the claims on the operator with mistakes in its writes.
 
 It knows no operator, and the suite only by the ids of its scenarios.
 """

@@ -87,7 +87,7 @@ class Exploration:
         again = runs.get(SUBMITTED_AGAIN)
         objects = disturbances.drawn(again, options.manifests, operator.crds()) if again else ()
         every = chain(
-            ((run, each) for run in runs.values() for each in _of_run(run)),
+            ((run, each) for run in runs.values() for each in of_run(run)),
             ((again, each) for each in objects if again),
             self._upgrades(suite, created),
         )
@@ -97,10 +97,10 @@ class Exploration:
         if not any(each.steps and not each.implementation for _, each in found):
             absent.append(OF_ANY_FAULT)
         self.no_occasion = tuple(sorted(chain.from_iterable(absent)))
-        chosen = _drawn(found, self._sample, suite.options.seed) if self._sample else found
+        chosen = drawn(found, self._sample, suite.options.seed) if self._sample else found
         self._say(f"  campaign: {_outline(each for _, each in found)}")
         self._say(f"  = {_estimate(suite, len(chosen), len(found))}")
-        tasks = [_task(run, each, options.implementation) for run, each in chosen]
+        tasks = [task_of(run, each, options.implementation) for run, each in chosen]
         made = [_despite_its_faults(run) for run in suite.as_many_as_come(tasks)]
         tally = Tally(made)
         suite.notes.append(tally.in_one_line("disturbed runs", suite.without_plans))
@@ -138,7 +138,7 @@ class Exploration:
             history.close()
 
 
-def _of_run(run: RunResult) -> Iterator[Disturbance]:
+def of_run(run: RunResult) -> Iterator[Disturbance]:
     """The disturbances of an undisturbed run: of one that creates all, of others what comes after
     their first rest."""
     history = History(run.header, run.entries)
@@ -169,7 +169,7 @@ def _of_run(run: RunResult) -> Iterator[Disturbance]:
     history.close()
 
 
-def _task(run: RunResult, each: Disturbance, implementation: str) -> Task:
+def task_of(run: RunResult, each: Disturbance, implementation: str) -> Task:
     seed = run.seed if each.seed is None else each.seed
     base = replace(plan_from_data(run.plan), implementation="", seed=seed)
     plan: Plan = replace(
@@ -188,7 +188,7 @@ def _task(run: RunResult, each: Disturbance, implementation: str) -> Task:
     )
 
 
-def _drawn(found: Sequence[Disturbed], most: int, seed: int) -> Sequence[Disturbed]:
+def drawn(found: Sequence[Disturbed], most: int, seed: int) -> Sequence[Disturbed]:
     """So many at most, in their order, of each sort about as many: there are a hundred times as
     many refusals as deletions. Equal seeds draw equal ones."""
     shuffled = random.Random(f"{seed}/disturbances").sample(range(len(found)), len(found))

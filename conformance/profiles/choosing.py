@@ -19,8 +19,10 @@ from conformance.profiles.profiled import Profiled
 from conformance.profiles.reading import by_flags_alone, find, read_profile
 from conformance.scenarios import SCENARIOS
 from conformance.under_test import UnderTest
+from conformance.wire.interposed import Mistaken
+from conformance.wire.rules import UnknownMistakeError, mistake
 from vocabulary.history import OPERATOR
-from vocabulary.implementations import by_role, named_roles, versions
+from vocabulary.implementations import ON_WIRE, by_role, named_roles, versions
 
 UNKNOWN_POLLING: Final = (
     "needs detection.pollsEvery: no resync is triggered there, and the profile does not say how "
@@ -31,6 +33,10 @@ UNKNOWN_POLLING: Final = (
 def under_test(name: str, role: str) -> UnderTest:
     """Return the implementation of a role by name: `reference`, `mutant:<name>`, the name of a
     shipped profile, or a profile's file. Raises UnknownImplementationError or YamlError."""
+    if ON_WIRE in name:
+        raise UnknownImplementationError(
+            f"{name}: mistakes on the wire are made on the simulated cluster; leave out --cluster"
+        )
     profiled = profiled_or_none(name)
     if profiled is None:
         return implementation(name, role).on_real_clusters()
@@ -44,7 +50,15 @@ def simulated(name: str, role: str) -> Implementation | Profiled:
     for that. Raises ProgramMissingError if it was not, and YamlError if the simulated API server
     refuses its definitions, or does not make the reviews that its webhooks ask for.
 
-    Of `OLD->NEW` each process starts as OLD, and again as NEW."""
+    Of `OLD->NEW` each process starts as OLD, and again as NEW. `NAME+wire:MISTAKE` is NAME with a
+    mistake in its writes."""
+    plain, is_wrong, text = name.partition(ON_WIRE)
+    if is_wrong:
+        try:
+            wrong = Mistaken(mistake(text))
+        except UnknownMistakeError as error:
+            raise UnknownImplementationError(f"{name}: {error}") from error
+        return mistaken(simulated(plain, role), wrong)
     old, new = versions(name)
     if old:
         return _upgraded(simulated(old, role), simulated(new, role))
@@ -67,6 +81,16 @@ def simulated(name: str, role: str) -> Implementation | Profiled:
         if not has_own(found.constant_folder):
             found.require_own_folder()
     return found
+
+
+def mistaken(
+    implementation: Implementation | Profiled, wrong: Mistaken
+) -> Implementation | Profiled:
+    """The implementation with a mistake in its writes."""
+    suffix = f"{ON_WIRE}{wrong.mistake}"
+    if isinstance(implementation, Implementation):
+        return replace(implementation, name=f"{implementation.name}{suffix}", on_wire=wrong)
+    return replace(implementation, suffix=suffix, on_wire=wrong)
 
 
 def _upgraded(

@@ -28,6 +28,7 @@ from conformance.under_test import (
     InstalledPods,
     Launch,
     NotDeployableError,
+    OnWire,
     OwnWebhooks,
     Place,
     registered_as,
@@ -72,16 +73,21 @@ class Profiled:
     """True on the simulated cluster, whose time is not that of the machine."""
     upgraded_from: Profiled | None = None
     """The version that each process starts with; this one replaces it at the next start."""
+    on_wire: OnWire | None = None
+    """Stands between it and a simulated API server."""
+    suffix: str = ""
+    """Ends its name, if it is not the program as it is."""
 
     @property
     def name(self) -> str:
-        return self.profile.name
+        return f"{self.profile.name}{self.suffix}"
 
     @property
     def as_option(self) -> str:
         """Its name suffices if it comes with the suite."""
-        is_shipped = shipped_profiles().get(self.name) == self.path
-        return upgraded(self.upgraded_from, self.name if is_shipped else str(self.path))
+        is_shipped = shipped_profiles().get(self.profile.name) == self.path
+        name = self.name if is_shipped else f"{self.path}{self.suffix}"
+        return upgraded(self.upgraded_from, name)
 
     def newly_installed(self) -> Profiled:
         return replace(self, upgraded_from=None)

@@ -9,6 +9,7 @@ A tour:
 - `crash_tasks` kills the operator around every write, `random_plans` tries random faults,
   `shrunk` shrinks failures.
 - `mutation` measures the suite itself, on controllers that are wrong on purpose, and
-  `generic_mutants` on mistakes that are planted at random in the references' decision code;
+  `generic_mutants` on mistakes that are planted at random in the references' decision code,
+  `wire_mutants` on mistakes in the writes of any operator (`mutant_trials` is common to both);
   `fault_use` counts which faults each claim was put to.
 """

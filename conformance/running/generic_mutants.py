@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -22,8 +22,21 @@ from conformance.mutating.executed import Executed, Recording, by_whom, merged
 from conformance.mutating.mutants import SourceMutant
 from conformance.mutating.substitute import substitute
 from conformance.norm.verdict import Outcome
+from conformance.running.mutant_trials import (
+    DECIDED,
+    Fate,
+    MutantFate,
+    Sound,
+    nearest,
+    sound_of,
+    try_in,
+)
 from conformance.running.run_options import OnProgress, Progress, RunOptions
+from vocabulary.history import history_digest
 from vocabulary.implementations import REFERENCE
+
+if TYPE_CHECKING:
+    from conformance.report.run_result import RunResult
 
 EQUIVALENT: Final = Path(__file__).with_name("equivalent_mutants.yaml")
 LEAST_SECONDS: Final = 6.0
@@ -32,11 +45,6 @@ TIMES_THE_REFERENCE: Final = 20
 their own that is lower (`hung`); this one also covers loading the mutant, and judging."""
 SILENCE_SECONDS: Final = 600.0
 """A process from which nothing is heard for so long is ended: longer than any run may take."""
-_MOST_TIMED_OUT: Final = 2
-"""After so many runs that had to be ended, the others are not tried."""
-_MOST_BROKE_OFF: Final = 3
-"""After so many runs whose steps did not come to their end, as the reference's did, the others are
-not tried: the suite would not pass, whatever they showed."""
 _CHUNK: Final = 12
 _PRELOAD: Final = (
     "coverage",
@@ -46,49 +54,6 @@ _PRELOAD: Final = (
     "fixtures.simulated.cluster",
 )
 """Modules that a run needs and that do not depend on the reference, loaded once."""
-
-Fate: TypeAlias = Literal[
-    "killed", "inconclusive", "does not run", "timed out", "survived", "equivalent"
-]
-DECIDED: Final = ("killed", "inconclusive", "does not run")
-"""Fates that count as detected: the suite exits with another code than with the reference."""
-
-
-class GenericResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of one mutant."""
-
-    id: str
-    where: str
-    operator: str
-    change: str
-    diff: str
-    fate: Fate
-    killed_by: tuple[str, ...] = ()
-    """The claims that failed in the scenario which ended the search."""
-    scenario: str = ""
-    """The scenario which ended the search."""
-    runs: int = 0
-    differs: tuple[str, ...] = ()
-    """Of a survivor: the scenarios whose history was another than the reference's."""
-    broke_off: tuple[str, ...] = ()
-    """Of a survivor: the scenarios whose steps did not come to their end."""
-    nearest: tuple[str, ...] = ()
-    """Of a survivor: the claims that the fewest other scenarios arm than those which execute it."""
-    reason: str = ""
-    """Of an equivalent: the argument; of what does not run: the error; of what is inconclusive: the
-    claims that passed nowhere."""
-
-
-class Sound(msgspec.Struct, frozen=True, kw_only=True):
-    """A scenario's result with the reference."""
-
-    digest: str
-    armed: tuple[str, ...]
-    failed: tuple[str, ...]
-    passed: tuple[str, ...]
-    seconds: float
-    """Of processor time."""
-    broke_off: bool = False
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,17 +72,6 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
             found or self.sound,
             key=lambda name: (name not in own, -len(self.sound[name].armed), name),
         )
-
-    def nearest(self, scenarios: Sequence[str]) -> tuple[str, ...]:
-        """The claims that are armed in these, the most particular to them first."""
-        inside: dict[str, int] = {}
-        everywhere: dict[str, int] = {}
-        for name, sound in self.sound.items():
-            for claim in sound.armed:
-                everywhere[claim] = everywhere.get(claim, 0) + 1
-                inside[claim] = inside.get(claim, 0) + (name in scenarios)
-        armed = [claim for claim, times in inside.items() if times]
-        return tuple(sorted(armed, key=lambda claim: (-inside[claim] / everywhere[claim], claim)))
 
 
 class _Task(msgspec.Struct, frozen=True):
@@ -169,29 +123,11 @@ def _measure(task: tuple[list[str], int, list[str]], _: Say) -> tuple[Executed, 
             recording.is_now(name)
             references = implementations(REFERENCE, scenario.roles)
             run = run_one(scenario, references, seed, is_judged=False)
-        sounds[name] = _sound(with_verdicts(run), began)
+        ended = os.times()
+        seconds = ended.user + ended.system - began.user - began.system
+        digest = history_digest(run.header, run.entries)
+        sounds[name] = sound_of(with_verdicts(run), digest, seconds)
     return recording.executed(), sounds
-
-
-def _sound(run: Any, began: os.times_result) -> Sound:
-    from vocabulary.history import history_digest
-
-    ended = os.times()
-    return Sound(
-        digest=history_digest(run.header, run.entries),
-        armed=tuple(verdict.claim for verdict in run.verdicts if verdict.armed),
-        failed=_with_outcome(run, Outcome.FAILED),
-        passed=_with_outcome(run, Outcome.PASSED),
-        seconds=ended.user + ended.system - began.user - began.system,
-        broke_off=bool(run.error),
-    )
-
-
-def _with_outcome(run: Any, outcome: Outcome) -> tuple[str, ...]:
-    # Outcomes of modules that were loaded anew are others, with the same values.
-    return tuple(
-        verdict.claim for verdict in run.verdicts if verdict.outcome.value == outcome.value
-    )
 
 
 def run_generic(
@@ -199,7 +135,7 @@ def run_generic(
     options: RunOptions,
     on_progress: OnProgress,
     scenarios: Sequence[str] = (),
-) -> list[GenericResult]:
+) -> list[MutantFate]:
     """The result of each mutant, in their order; all scenarios run unless some are named."""
     from conformance.implementation import without_reference
     from conformance.scenarios import SCENARIOS
@@ -250,19 +186,19 @@ def _task(mutant: SourceMutant, measured: Measured, seed: int) -> _Task:
 
 def _concluded(
     mutant: SourceMutant, told: dict[str, Any] | None, task: _Task, measured: Measured
-) -> GenericResult:
+) -> MutantFate:
     if told is None or "fate" not in told:
         where = "" if told is None else told["scenario"]
         return _result(mutant, "timed out", scenario=where, reason="its process had to be ended")
     result = _result(mutant, **told)
     if result.fate in ("survived", "inconclusive"):
-        nearest = measured.nearest(result.differs or task.scenarios)
-        return msgspec.structs.replace(result, nearest=nearest)
+        claims = nearest(measured.sound, result.differs or task.scenarios)
+        return msgspec.structs.replace(result, nearest=claims)
     return result
 
 
-def _result(mutant: SourceMutant, fate: Fate, **told: Any) -> GenericResult:
-    return GenericResult(
+def _result(mutant: SourceMutant, fate: Fate, **told: Any) -> MutantFate:
+    return MutantFate(
         id=mutant.id,
         where=mutant.where,
         operator=mutant.operator,
@@ -291,60 +227,13 @@ def try_mutant(task: _Task, say: Say) -> dict[str, Any]:
         return {"fate": "timed out"}
     except Exception as error:  # noqa: BLE001 - any of them keeps the operator from starting
         return {"fate": "does not run", "reason": repr(error)}
-    from vocabulary.history import history_digest
 
-    differs: list[str] = []
-    broke_off: list[str] = []
-    timed_out: list[str] = []
-    passed = set(task.elsewhere)
-    for runs, name in enumerate(task.scenarios, 1):
-        say({"scenario": name})
+    def run(name: str) -> tuple[RunResult, bool]:
         sound = task.sound[name]
-        try:
-            with processor_time(max(LEAST_SECONDS, TIMES_THE_REFERENCE * sound.seconds)):
-                run = run_one(scenarios[name], references[name], task.seed, is_judged=False)
-                # Checkers share no code with what was mutated: equal histories, equal verdicts.
-                is_same = history_digest(run.header, run.entries) == sound.digest
-                run = run if is_same else with_verdicts(run)
-        except OutOfTimeError:
-            timed_out.append(name)
-            if len(timed_out) == _MOST_TIMED_OUT:
-                break
-            continue
-        except Exception as error:  # noqa: BLE001 - however it breaks down, the run is not made
-            return {"fate": "does not run", "scenario": name, "runs": runs, "reason": repr(error)}
-        failed = sound.failed if is_same else _with_outcome(run, Outcome.FAILED)
-        killed_by = tuple(set(failed) - set(sound.failed))
-        if killed_by:
-            return {
-                "fate": "killed",
-                "killed_by": tuple(sorted(killed_by)),
-                "scenario": name,
-                "runs": runs,
-            }
-        passed.update(sound.passed if is_same else _with_outcome(run, Outcome.PASSED))
-        if not is_same:
-            differs.append(name)
-        if run.error and not sound.broke_off:
-            broke_off.append(name)
-            if len(broke_off) == _MOST_BROKE_OFF:
-                break
-    if timed_out:
-        return {"fate": "timed out", "scenario": timed_out[0], "runs": len(task.scenarios)}
-    tried = task.scenarios[:runs]
-    lost = {claim for name in tried for claim in task.sound[name].passed} - passed
-    if len(tried) < len(task.scenarios):
-        lost = set()  # the others might have shown these
-    return {
-        "fate": "inconclusive" if lost or broke_off else "survived",
-        "reason": ", ".join(sorted(lost)),
-        "runs": len(tried),
-        "differs": tuple(differs),
-        "broke_off": tuple(broke_off),
-    }
+        with processor_time(max(LEAST_SECONDS, TIMES_THE_REFERENCE * sound.seconds)):
+            made = run_one(scenarios[name], references[name], task.seed, is_judged=False)
+            # Checkers share no code with what was mutated: equal histories, equal verdicts.
+            is_same = history_digest(made.header, made.entries) == sound.digest
+            return (made, True) if is_same else (with_verdicts(made), False)
 
-
-def percent_decided(results: Iterable[GenericResult]) -> float:
-    """Of the mutants that are not argued to be equivalent."""
-    fates = [result.fate for result in results if result.fate != "equivalent"]
-    return 100.0 * sum(fate in DECIDED for fate in fates) / len(fates) if fates else 100.0
+    return try_in(task.scenarios, task.sound, task.elsewhere, run, say)

@@ -115,11 +115,11 @@ def _workers(options: RunOptions, roles: Sequence[str], *, many: bool) -> Iterat
         return
     # Who interrupts a campaign waits for the rest of a chunk, and programs are slow.
     most = FEW_AT_A_TIME if profiles_named(options.implementation) else MANY_AT_A_TIME
-    with collecting_seldom(), side_by_side(_processes(options, roles), many=many) as each:
+    with collecting_seldom(), side_by_side(processes(options, roles), many=many) as each:
         yield lambda tasks: each(run_task, tasks, max(1, min(most, len(tasks) // 16)), lost_run)
 
 
-def _processes(options: RunOptions, roles: Sequence[str]) -> int:
+def processes(options: RunOptions, roles: Sequence[str]) -> int:
     """How many processes run simulations; 0: one per core."""
     is_alone = profiles_named(options.implementation) and why_one_process(
         options.implementation, roles

@@ -12,7 +12,8 @@ from conformance.mutating.alone import OutOfTimeError, Say, each_alone, processo
 from conformance.mutating.equivalent import equivalents
 from conformance.mutating.executed import by_whom
 from conformance.mutating.mutants import SourceMutant, Sources, UnknownMutantError
-from conformance.running.generic_mutants import EQUIVALENT, GenericResult, run_generic
+from conformance.running.generic_mutants import EQUIVALENT, run_generic
+from conformance.running.mutant_trials import MutantFate
 from conformance.running.run_options import RunOptions
 from reference_controller import programs
 from reference_controller.appwrapper.decision_code import DECISION_CODE
@@ -78,7 +79,7 @@ def test_an_id_that_names_no_replacement_is_refused(sources: Sources) -> None:
 
 
 @pytest.fixture(scope="module")
-def results() -> dict[str, GenericResult]:
+def results() -> dict[str, MutantFate]:
     """A mutant that any claim notices, and four that are made up for this: one which changes
     nothing, two which never end, and one which cannot be loaded."""
     found = next(
@@ -101,7 +102,7 @@ def results() -> dict[str, GenericResult]:
 
 
 def test_a_mutant_is_killed_by_a_claim_in_a_scenario_that_executes_its_line(
-    results: dict[str, GenericResult],
+    results: dict[str, MutantFate],
 ) -> None:
     assert results["wrong"].fate == "killed"
     assert results["wrong"].killed_by
@@ -109,23 +110,23 @@ def test_a_mutant_is_killed_by_a_claim_in_a_scenario_that_executes_its_line(
 
 
 def test_a_mutant_that_nobody_notices_survives_with_the_claims_that_come_nearest(
-    results: dict[str, GenericResult],
+    results: dict[str, MutantFate],
 ) -> None:
     assert results["same"].fate == "survived"
     assert results["same"].differs == ()
     assert results["same"].nearest
 
 
-def test_a_mutant_whose_runs_never_end_is_inconclusive(results: dict[str, GenericResult]) -> None:
+def test_a_mutant_whose_runs_never_end_is_inconclusive(results: dict[str, MutantFate]) -> None:
     assert results["endless"].fate == "inconclusive"
     assert results["endless"].broke_off == tuple(SCENARIOS_THAT_DELETE)
 
 
-def test_a_mutant_that_is_never_loaded_is_ended(results: dict[str, GenericResult]) -> None:
+def test_a_mutant_that_is_never_loaded_is_ended(results: dict[str, MutantFate]) -> None:
     assert results["endless import"].fate == "timed out"
 
 
-def test_a_mutant_that_cannot_be_loaded_does_not_run(results: dict[str, GenericResult]) -> None:
+def test_a_mutant_that_cannot_be_loaded_does_not_run(results: dict[str, MutantFate]) -> None:
     assert results["broken"].fate == "does not run"
 
 

@@ -387,6 +387,7 @@ def test_a_history_cut_short_is_judged_as_far_as_it_goes_and_never_passes(
     assert "note: the history was cut short" in ended.out
 
 
+ON_PLANE = ("--cluster", "control-plane", "--implementation")
 BAD_ARGUMENTS = {
     "a claim that is none": (["run", "AW-15"], "did you mean AW-015"),
     "a scenario that is none": (["run", "slow-podz"], "unknown suite, scenario or claim"),
@@ -473,6 +474,35 @@ BAD_ARGUMENTS = {
     ),
     "a level that is none": (["claims", "list", "--level", "hard"], "is none of Core"),
     "a mutant that is none": (["mutants", "quota-relased"], "there is no mutant"),
+    "mistakes on the wire of no suite": (["mutants", "--wire", "5"], "mutants jobset --wire 60"),
+    "mistakes on the wire of a suite that there is not": (
+        ["mutants", "jobsets", "--wire", "5"],
+        "there is no suite 'jobsets'; did you mean jobset?",
+    ),
+    "a mistake on the wire that is none": (
+        ["mutants", "jobset", "wire:jobset=lost:create:Pod"],
+        "'lost:create:Pod' is no mistake on the wire; write RULE:VERB:KIND",
+    ),
+    "a mistake on the wire of no operator of the suite": (
+        ["mutants", "jobset", "wire:kueue=left-out:create:Pod"],
+        "no scenario of jobset has an operator 'kueue'",
+    ),
+    "mistakes in the writes of any operator without a workload": (
+        ["mutants", "operator", "--wire", "5"],
+        "--workload sample.yaml",
+    ),
+    "an implementation without mistakes on the wire": (
+        ["mutants", "--implementation", "mine.yaml"],
+        "go with --wire",
+    ),
+    "mistakes on the wire of a control plane": (
+        ["run", "jobset/endings/no-policy", *ON_PLANE, "reference+wire:left-out:create:Service"],
+        "leave out --cluster",
+    ),
+    "an implementation with a mistake that is none": (
+        ["run", "jobset/endings/no-policy", "--implementation", "reference+wire:nosuch"],
+        "'nosuch' is no mistake on the wire",
+    ),
     "a controller that is none": (["controller", "run", "volcano"], "there is no program 'volc"),
     "a mutant to run that is none": (
         ["controller", "run", "appwrapper", "--mutant", "nice"],

@@ -176,6 +176,11 @@ class SimulatedWorld(World):
         for role in sorted(hosts):  # as the API server does, by the names of configurations
             self.cluster.api.admission.mutating.append(hosts[role].admission)
             self.cluster.api.admission.validating.append(hosts[role].validating_admission)
+        self.cluster.api.interposed = {
+            name: wire.before(self.cluster.api, name)
+            for name in self.operators
+            if (wire := implementations[role_of(name)].on_wire) is not None
+        }
         self._set_rights()
         kinds = [use for role in self.roles for use in suites()[role].kinds]
         if scenario.manifests:  # of an operator whose suite knows no kinds
