@@ -101,13 +101,13 @@ def _explore(
     asked: Asked, options: RunOptions, on_progress: OnProgress, wanted: list[OfRole]
 ) -> list[MutantFate]:
     from conformance.explore.wire_mutants import NotExploredError, explore_wire
-    from conformance.explore.workload import read_workload
+    from conformance.explore.workload import in_one_namespace, read_workload
     from conformance.profiles.choosing import simulated
 
     assert asked.workload is not None
     simulated(options.implementation, _ANY)  # whose error says what is missing
     named = f"{_ANY}={options.implementation}"
-    manifests = read_workload(asked.workload)
+    manifests, _ = in_one_namespace(read_workload(asked.workload))
     try:
         return explore_wire(
             replace(options, implementation=named, manifests=manifests),
