@@ -18,6 +18,7 @@ __all__ = ["planted"]
 EVERY = {
     "counts-its-looks": "seeds",
     "counts-its-starts": "seeds",
+    "dates-its-looks": "seeds",
     "enters-once": "kills",
     "believes-its-cache": "stale-lists",
     "waits-for-the-change": "late-watches",

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from reference_controller.mutants import Mutants
 from reference_controller.runtime.controller import Key
-from vocabulary.clock import SECOND
+from vocabulary.clock import MINUTE, SECOND
 from vocabulary.errors import ApiError
 from vocabulary.kinds import CONFIG_MAP, Kind
 from vocabulary.objects import Object, annotations_of, get_path, labels_of, name_of, uid_of
@@ -32,6 +32,14 @@ class CountsItsStarts(SiteRules):
         if not getattr(self, "counted", False):
             self.counted = before + 1
         return {"starts": self.counted}
+
+
+@BUGS.wrong_rules("It dates its looks, those within a minute of each other once.", "OP-002")
+class DatesItsLooks(SiteRules):
+    def further_status(self, site: Object, seen: Iterable[str]) -> dict[str, Any]:
+        del seen
+        last = int(get_path(site, "status.looked", 0))
+        return {"looked": last if self.now() - last < MINUTE else self.now()}
 
 
 @BUGS.mutant(
