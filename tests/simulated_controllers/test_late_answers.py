@@ -258,7 +258,7 @@ def intercepted(
 
 
 def outcome(lab: Lab) -> dict[str, Any]:
-    """What is there in the end, but for names that are drawn."""
+    """The final state, but for names that are drawn."""
     pods = sorted(
         (
             "" if "generateName" in each["metadata"] else name_of(each),
