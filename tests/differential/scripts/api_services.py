@@ -93,3 +93,67 @@ def invalid_api_services(c: Dialogue) -> None:
         ),
     ):
         c.raw("POST", PATH, body, label=label)
+
+
+@script(
+    "A local APIService has no bundle, and one of a Service without addresses is not asked.",
+    ["7.7"],
+)
+def further_api_services(c: Dialogue) -> None:
+    group = f"{c.namespace}.assay.dev"
+    reference = {"name": "s", "namespace": c.namespace}
+    for label, body in (
+        ("local with a bundle", _remote(group, caBundle="YQ==")),
+        (
+            "of a Service with port 0",
+            _remote(group, service={**reference, "port": 0}, insecureSkipTLSVerify=True),
+        ),
+        (
+            "of a Service with port 65536",
+            _remote(group, service={**reference, "port": 65536}, insecureSkipTLSVerify=True),
+        ),
+        (
+            "of a Service with a port",
+            _remote(group, service={**reference, "port": 65535}, insecureSkipTLSVerify=True),
+        ),
+        ("with a bundle", _remote(group, service=reference, caBundle="YQ==")),
+        ("without either", _remote(group, service=reference)),
+        (
+            "of the least priorities",
+            _remote(
+                group,
+                service=reference,
+                insecureSkipTLSVerify=True,
+                groupPriorityMinimum=1,
+                versionPriority=1,
+            ),
+        ),
+        (
+            "of the highest priorities",
+            _remote(
+                group,
+                service=reference,
+                insecureSkipTLSVerify=True,
+                groupPriorityMinimum=20000,
+                versionPriority=1000,
+            ),
+        ),
+        (
+            "of negative ones",
+            _remote(
+                group,
+                service=reference,
+                insecureSkipTLSVerify=True,
+                groupPriorityMinimum=-1,
+                versionPriority=-1,
+            ),
+        ),
+        (
+            "of an odd version",
+            _remote(
+                group, f"V1.{group}", service=reference, insecureSkipTLSVerify=True, version="V1"
+            ),
+        ),
+        ("of no group", _remote("", "v1.", service=reference, insecureSkipTLSVerify=True)),
+    ):
+        c.raw("POST", f"{PATH}?dryRun=All", body, label=label, show=["spec", "status"])

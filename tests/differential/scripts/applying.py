@@ -85,7 +85,7 @@ def apply_lists(c: Dialogue) -> None:
     _apply(c, path, deployment("a"), "without it", show=shown)
 
 
-def _managers(c: Dialogue, path: str) -> None:
+def note_managers(c: Dialogue, path: str) -> None:
     """Write down who manages the fields of an object, but not since when.
 
     What controllers write comes at any time."""
@@ -105,21 +105,21 @@ def _managers(c: Dialogue, path: str) -> None:
 def managers_of_updates(c: Dialogue) -> None:
     path = CONFIG_MAP.path(c.namespace, "a")
     c.create(config_map("a", {"k": "1", "l": "1"}, labels={"x": "y"}))
-    _managers(c, path)
+    note_managers(c, path)
     _apply(c, path, config_map("a", {"k": "2"}), "another value")
     _apply(c, path, config_map("a", {"k": "1"}), "the same value")
-    _managers(c, path)
+    note_managers(c, path)
     c.raw("PUT", f"{path}?fieldManager=two", config_map("a", {"k": "1", "l": "2"}), label="put")
-    _managers(c, path)
+    note_managers(c, path)
     merge = "application/merge-patch+json"
     target = f"{path}?fieldManager=three"
     c.raw("PATCH", target, {"data": {"m": "1"}}, content_type=merge, label="patch")
     # Of several managers a real server names any first.
     _apply(c, path, config_map("a", {"l": "3"}), "contested")
     _apply(c, path, config_map("a", {"l": "3", "m": "3"}), "forced", force=True)
-    _managers(c, path)
+    note_managers(c, path)
     c.raw("PATCH", target, {"data": {"l": None}}, content_type=merge, label="removed")
-    _managers(c, path)
+    note_managers(c, path)
     _apply(c, path, config_map("a", {"m": "3"}), "no longer said")
     c.raw("PUT", f"{path}?fieldManager={'x' * 129}", config_map("a"), label="a long name")
     _apply(c, path, config_map("a"), "a long name", "x" * 129)
@@ -135,7 +135,7 @@ def managers_of_subresources(c: Dialogue) -> None:
     c.patch(WIDGET, "w", status, subresource="status", show=["status"])
     scale = {"spec": {"replicas": 3}}
     c.patch(WIDGET, "w", scale, subresource="scale", show=["spec"])
-    _managers(c, path)
+    note_managers(c, path)
     other = {**widget("w"), "status": {"phase": "Lost"}}
     del other["spec"]
     _apply(c, f"{path}/status", other, "status")
@@ -145,7 +145,7 @@ def managers_of_subresources(c: Dialogue) -> None:
     _apply(c, path, applied, "spec, forced", force=True)
     odd = {**applied, "spec": {**applied["spec"], "odd": 1}}
     _apply(c, path, odd, "a field that the schema lacks")
-    _managers(c, path)
+    note_managers(c, path)
 
 
 @script("Fields of workloads have managers, by entry of their lists.", ["4.16"])
@@ -171,7 +171,7 @@ def managers_of_workloads(c: Dialogue) -> None:
         },
     }
     c.create(body, show=["metadata.name"])
-    _managers(c, path)
+    note_managers(c, path)
     containers = [{"name": "a", "image": "example.org/b", "env": [{"name": "E", "value": "2"}]}]
     template = {"spec": {"containers": containers}}
     partial = {**body, "spec": {"template": template}, "metadata": {"name": "d"}}
@@ -179,7 +179,7 @@ def managers_of_workloads(c: Dialogue) -> None:
     other = {**body, "metadata": {"name": "d", "finalizers": ["example.org/b"]}}
     other["spec"] = {"replicas": 0}
     _apply(c, path, other, "finalizer", show=["metadata.finalizers"])
-    _managers(c, path)
+    note_managers(c, path)
     none = {"metadata": {"finalizers": None}}
     c.patch(DEPLOYMENT, "d", none, show=["metadata.finalizers"])
 
@@ -197,3 +197,120 @@ def unknown_patch_types(c: Dialogue) -> None:
             "application/merge-patch+json; charset=utf-8",
         ):
             c.raw("PATCH", path, {}, content_type=content_type, label=f"{content_type} {path[-1]}")
+
+
+@script("Lists of built-in kinds are applied by the keys that their types have.", ["4.16"])
+def keys_of_lists(c: Dialogue) -> None:
+    image = {"name": "main", "image": "example.org/main"}
+    spread = {
+        "maxSkew": 1,
+        "topologyKey": "zone",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"a": "b"}},
+    }
+    pods = f"/api/v1/namespaces/{c.namespace}/pods"
+    services = f"/api/v1/namespaces/{c.namespace}/services"
+    jobs = f"/apis/batch/v1/namespaces/{c.namespace}/jobs"
+    accounts = f"/api/v1/namespaces/{c.namespace}/serviceaccounts"
+    slices = f"/apis/discovery.k8s.io/v1/namespaces/{c.namespace}/endpointslices"
+    roles = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{c.namespace}/roles"
+
+    def obj(version: str, kind: str, **fields: Any) -> dict[str, Any]:
+        return {"apiVersion": version, "kind": kind, "metadata": {"name": "a"}, **fields}
+
+    pod_spec = {
+        "schedulerName": "nobody",
+        "containers": [
+            {
+                **image,
+                "ports": [
+                    {"containerPort": 80},
+                    {"containerPort": 80, "protocol": "UDP"},
+                    {"containerPort": 81, "protocol": "TCP", "name": "b"},
+                ],
+                "env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}],
+                "volumeMounts": [
+                    {"name": "v", "mountPath": "/a"},
+                    {"name": "v", "mountPath": "/b"},
+                ],
+                "envFrom": [{"configMapRef": {"name": "x"}}],
+                "command": ["a", "b"],
+                "resizePolicy": [{"resourceName": "cpu", "restartPolicy": "NotRequired"}],
+            }
+        ],
+        "initContainers": [{**image, "name": "first"}],
+        "volumes": [{"name": "v", "emptyDir": {}}],
+        "topologySpreadConstraints": [spread, {**spread, "whenUnsatisfiable": "ScheduleAnyway"}],
+        "tolerations": [{"key": "a", "operator": "Exists"}],
+        "imagePullSecrets": [{"name": "s"}],
+        "hostAliases": [{"ip": "10.0.0.1", "hostnames": ["h"]}],
+        "schedulingGates": [{"name": "example.org/g"}],
+        "readinessGates": [{"conditionType": "example.org/r"}],
+        "nodeSelector": {"a": "b"},
+        "securityContext": {"supplementalGroups": [1]},
+        "dnsConfig": {"nameservers": ["10.0.0.1"], "options": [{"name": "o", "value": "1"}]},
+    }
+    rule = {"action": "Ignore", "onPodConditions": [{"type": "A", "status": "True"}]}
+    job_spec = {
+        "suspend": True,
+        "podFailurePolicy": {"rules": [rule]},
+        "template": {"spec": {"restartPolicy": "Never", "containers": [image]}},
+    }
+    whole = (
+        (pods, obj("v1", "Pod", spec=pod_spec)),
+        (
+            services,
+            obj(
+                "v1",
+                "Service",
+                spec={
+                    "ports": [
+                        {"name": "a", "port": 80},
+                        {"name": "b", "port": 80, "protocol": "UDP"},
+                    ],
+                    "externalIPs": ["192.0.2.1"],
+                    "selector": {"a": "b"},
+                },
+            ),
+        ),
+        (jobs, obj("batch/v1", "Job", spec=job_spec)),
+        (
+            accounts,
+            obj(
+                "v1",
+                "ServiceAccount",
+                secrets=[{"name": "x"}, {"name": "y"}],
+                imagePullSecrets=[{"name": "x"}],
+            ),
+        ),
+        (
+            slices,
+            obj(
+                "discovery.k8s.io/v1",
+                "EndpointSlice",
+                addressType="IPv4",
+                endpoints=[{"addresses": ["10.0.0.1"]}],
+                ports=[{"name": "a", "port": 1}],
+            ),
+        ),
+        (
+            roles,
+            obj(
+                "rbac.authorization.k8s.io/v1",
+                "Role",
+                rules=[{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}],
+            ),
+        ),
+    )
+    for path, body in whole:
+        for manager in ("one", "two"):
+            label = f"{manager} applies a {body['kind']}"
+            _apply(c, f"{path}/a", body, label, manager, show=["metadata.name"])
+            note_managers(c, f"{path}/a")
+    fewer = obj("v1", "Service", spec={"ports": [{"name": "a", "port": 80}]})
+    less = obj("v1", "ServiceAccount", secrets=[{"name": "y"}])
+    for path, body in ((services, fewer), (accounts, less)):
+        for manager in ("one", "two"):
+            label = f"{manager} applies less of a {body['kind']}"
+            _apply(c, f"{path}/a", body, label, manager, show=["spec.ports", "secrets"])
+            note_managers(c, f"{path}/a")

@@ -9,6 +9,7 @@ from tests.differential.dialogue import Dialogue
 from tests.differential.plane import GADGET, WIDGET
 from tests.differential.predicates import condition, gone
 from tests.differential.script import script
+from tests.differential.scripts.applying import note_managers
 from tests.differential.scripts.manifests import gadget, widget
 from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION
 
@@ -347,3 +348,178 @@ def appwrappers(c: Dialogue) -> None:
         APPWRAPPER, "a", {"spec": {"suspend": True}}, show=["spec.suspend", "metadata.generation"]
     )
     c.table(APPWRAPPER)
+
+
+@script("The parts of a CRD have bounds, and its versions an order.", ["4.16"])
+def parts_of_definitions(c: Dialogue) -> None:
+    for label, change in {
+        "an unknown type": {"properties": {"a": {"type": "text"}}},
+        "a schema that is a text": {"properties": {"a": "x"}},
+        "a part that is a text": {"not": "x"},
+        "nothing more": {"properties": {"a": {"type": "object", "additionalProperties": False}}},
+    }.items():
+        crd = definition("shims", "Shim", version("v1"))
+        schema = {"type": "object", **change}
+        crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = schema
+        c.raw(
+            "POST",
+            "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All",
+            crd,
+            label=label,
+            show=["metadata.name"],
+        )
+    names = ("v1", "v2", "v10", "v2beta1", "v1beta2", "v1alpha1", "foo1", "bar", "v1beta")
+    several = [version(name, storage=name == "v1") for name in names]
+    c.create(definition("bushings", "Bushing", *several), show=["metadata.name"])
+    name = "bushings.differential.assay.dev"
+    c.until(CUSTOM_RESOURCE_DEFINITION, name, condition("Established"), show=["metadata.name"])
+    path = f"/apis/differential.assay.dev/v1/namespaces/{c.namespace}/bushings"
+    c.until_served(path)
+
+    def versions() -> list[str]:
+        groups = c.consult("GET", "/apis").body["groups"]
+        (group,) = (each for each in groups if each["name"] == "differential.assay.dev")
+        return [each["version"] for each in group["versions"]]
+
+    wanted = set(names)
+    c.until_true("all versions are discovered", lambda: wanted <= set(versions()))
+    c.note("versions", [each for each in versions() if each in wanted])
+    for target in ("v3", "v1", "foo1"):
+        at = path.replace("/v1/", f"/{target}/")
+        body = {
+            "apiVersion": "differential.assay.dev/v1",
+            "kind": "Bushing",
+            "metadata": {"name": target},
+        }
+        c.raw("POST", at, body, label=f"create v1 through {target}", show=["apiVersion", "kind"])
+        c.raw("GET", at, label=f"list {target}", show=["kind"])
+    body |= {"kind": "Other"}
+    c.raw("POST", path, body, label="of another kind")
+    c.raw(
+        "POST",
+        path,
+        {**body, "kind": "Bushing", "apiVersion": "other/v1"},
+        label="of another group",
+    )
+    c.delete(CUSTOM_RESOURCE_DEFINITION, name, show=["metadata.name"])
+    c.until(CUSTOM_RESOURCE_DEFINITION, name, gone)
+    service = "/apis/apiregistration.k8s.io/v1/apiservices/foo1.differential.assay.dev"
+    c.until_true("its APIService is gone", lambda: c.consult("GET", service).code == 404)
+
+
+@script("Sets, maps and atomic lists of a custom resource are applied each in its way.", ["4.16"])
+def applied_lists(c: Dialogue) -> None:
+    text = {"type": "string"}
+    entry = {"type": "object", "required": ["k"], "properties": {"k": text, "v": text, "w": text}}
+    lists = {
+        "set": {"type": "array", "items": text, "x-kubernetes-list-type": "set"},
+        "map": {
+            "type": "array",
+            "items": entry,
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": ["k"],
+        },
+        "atomic": {"type": "array", "items": text, "x-kubernetes-list-type": "atomic"},
+        "plain": {"type": "array", "items": entry},
+        "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+        "whole": {
+            "type": "object",
+            "properties": {"a": text, "b": text},
+            "x-kubernetes-map-type": "atomic",
+        },
+        "more": {"type": "object", "additionalProperties": text},
+        "size": {"type": "integer"},
+    }
+    name = "spindles.differential.assay.dev"
+    made = version("v1", **lists)
+    made["subresources"] = {
+        "status": {},
+        "scale": {"specReplicasPath": ".spec.size", "statusReplicasPath": ".status.size"},
+    }
+    made["selectableFields"] = [{"jsonPath": ".spec.size"}]
+    c.create(definition("spindles", "Spindle", made), show=["metadata.name"])
+    c.until(CUSTOM_RESOURCE_DEFINITION, name, condition("Established"), show=["metadata.name"])
+    path = f"/apis/differential.assay.dev/v1/namespaces/{c.namespace}/spindles"
+    c.until_served(path)
+    whole = {
+        "apiVersion": "differential.assay.dev/v1",
+        "kind": "Spindle",
+        "metadata": {"name": "a"},
+    }
+
+    def apply(manager: str, label: str = "", /, **spec: object) -> None:
+        target = f"{path}/a?fieldManager={manager}"
+        c.raw(
+            "PATCH",
+            target,
+            {**whole, "spec": spec},
+            content_type="application/apply-patch+yaml",
+            label=label or f"{manager} applies {sorted(spec)}",
+            show=["spec"],
+        )
+        note_managers(c, f"{path}/a")
+
+    first = {"k": "1", "v": "x"}
+    apply(
+        "one",
+        set=["a", "b"],
+        map=[first],
+        atomic=["a"],
+        plain=[first],
+        whole={"a": "1"},
+        more={"a": "1"},
+        free={"l": [first]},
+    )
+    apply("two", set=["b", "c"], map=[{"k": "1", "w": "y"}, {"k": "2"}], more={"b": "2"})
+    apply("two", "two applies other lists", atomic=["b"])
+    apply("two", "two applies another whole", whole={"b": "1"})
+    apply("two", "two applies other free ones", free={"l": [{"k": "2"}]})
+    apply("one", set=["a"], map=[{"k": "2", "v": "z"}])
+    merge = "application/merge-patch+json"
+    for label, spec in (("twins", {"set": ["a", "a"]}), ("keys", {"map": [first, first]})):
+        c.raw("PATCH", f"{path}/a", {"spec": spec}, content_type=merge, label=f"merge {label}")
+    c.raw("GET", f"{path}/a/scale", label="scale of no size")
+    c.raw(
+        "PUT",
+        f"{path}/a/scale",
+        {
+            "kind": "Scale",
+            "apiVersion": "autoscaling/v1",
+            "metadata": {"name": "a"},
+            "spec": {"replicas": 2},
+        },
+        label="put a scale",
+        show=["spec", "status"],
+    )
+    c.raw("PATCH", f"{path}/a", {"spec": {"size": 2}}, content_type=merge, show=["spec.size"])
+    for label, body in (
+        ("a scale", {"spec": {"replicas": 3}}),
+        ("no scale", {"spec": None}),
+        ("a version", {"metadata": {"resourceVersion": "1"}, "spec": {"replicas": 3}}),
+        ("zero", {"spec": {"replicas": 0}}),
+    ):
+        c.raw(
+            "PATCH",
+            f"{path}/a/scale",
+            body,
+            content_type=merge,
+            label=f"patch {label}",
+            show=["spec", "status"],
+        )
+    for selector in ("spec.size=0", "spec.size=3", "spec.size!=0", "spec.set=a"):
+        c.raw("GET", f"{path}?fieldSelector={selector}", label=selector, show=["spec.size"])
+    found = c.consult("GET", f"{path}/a").body
+    found["metadata"].pop("managedFields", None)
+    found["metadata"].pop("resourceVersion")
+    c.raw("PUT", f"{path}/a", found, label="put without a version", show=["spec.size"])
+    c.raw("PUT", f"{path}/b", {**whole, "metadata": {"name": "b"}}, label="put one that is not")
+    c.raw(
+        "PUT",
+        f"{path}/a/status",
+        {**found, "status": {"size": 1}},
+        label="put a status",
+        show=["status"],
+    )
+    c.raw("DELETE", f"{path}/a", label="delete it", show=["status"])
+    c.delete(CUSTOM_RESOURCE_DEFINITION, name, show=["metadata.name"])
+    c.until(CUSTOM_RESOURCE_DEFINITION, name, gone)

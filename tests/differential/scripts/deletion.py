@@ -289,3 +289,20 @@ def delete_collection(c: Dialogue) -> None:
     c.until(GADGET, "b", has("metadata.finalizers", [HOLD]), show=META)
     c.get(GADGET, "c")
     c.delete_collection(GADGET, labels="x=9", show=META)
+
+
+@script("Of a deletion with a body the query says nothing.", ["4.1"])
+def options_of_bodies(c: Dialogue) -> None:
+    path = CONFIG_MAP.path(c.namespace, "a")
+    options = {"kind": "DeleteOptions", "apiVersion": "v1"}
+    for label, query, body in (
+        ("dry by query", "?dryRun=All", None),
+        ("dry by body", "", {**options, "dryRun": ["All"]}),
+        ("odd by query", "?dryRun=Some", None),
+        ("odd by body", "", {**options, "dryRun": ["Some"]}),
+        ("a policy by query", "?propagationPolicy=Odd", None),
+        ("odd by query beside a body", "?dryRun=Some&propagationPolicy=Odd", options),
+        ("dry by query beside a body", "?dryRun=All&propagationPolicy=Orphan", options),
+    ):
+        c.create(config_map("a"), show=["metadata.name"])
+        c.raw("DELETE", f"{path}{query}", body, label=label, show=["metadata.finalizers", "status"])

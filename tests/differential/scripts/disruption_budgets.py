@@ -200,3 +200,41 @@ def budget_condition_time(c: Dialogue) -> None:
     c.patch(BUDGET, "a", {"spec": {"minAvailable": 4}}, show=["metadata.generation"])
     c.until(BUDGET, "a", _allows(0, 3), show=STATUS)
     c.note("and stays while none is", changed_at() == refused_at)
+
+
+@script("A pod that was evicted is counted out until it goes, or two minutes are over.", ["4.12"])
+def disrupted_pods(c: Dialogue) -> None:
+    _run(c, "one", "two", "three")
+    _budget(c, minAvailable=1)
+    c.until(BUDGET, "a", _allows(2), show=STATUS)
+    since = c.get(POD, "one", show=["status.phase"]).body["metadata"]["creationTimestamp"]
+    old = "2020-01-01T00:00:00Z"
+    for label, disrupted, allowed in (
+        ("one", {"one": since, "two": old, "none": since}, 1),
+        ("two", {"one": since, "two": since}, 0),
+    ):
+        body = {"status": {"disruptedPods": disrupted, "observedGeneration": 1}}
+        path = BUDGET.path(c.namespace, "a", "status")
+        merge = "application/merge-patch+json"
+        c.raw("PATCH", path, body, content_type=merge, label=f"disrupt {label}", show=["kind"])
+        c.until(BUDGET, "a", _allows(allowed), show=STATUS)
+    c.evict("three")
+    c.get(POD, "three", show=["metadata.deletionTimestamp"])
+    c.delete(POD, "one", show=["status.phase"])
+    c.until_gone(POD, "one")
+    c.until(BUDGET, "a", has("status.expectedPods", 2), show=STATUS)
+
+
+@script("Pods whose owner has no scale, or is unknown, fail the sync of a budget.", ["4.12"])
+def uncounted_owners(c: Dialogue) -> None:
+    for number, (kind, version) in enumerate(
+        (("Odd", "example.org/v1"), ("ConfigMap", "v1"), ("Gadget", "tests.assay.dev/v1"))
+    ):
+        obj = unscheduled(f"p-{number}", labels={"app": f"a-{number}"})
+        owner = {"kind": kind, "apiVersion": version, "name": "o", "uid": "u", "controller": True}
+        obj["metadata"] |= {"ownerReferences": [owner], "finalizers": ["example.org/hold"]}
+        c.create(obj, show=["metadata.ownerReferences"])
+        _budget(c, f"b-{number}", f"a-{number}", maxUnavailable=1)
+        failed = condition("DisruptionAllowed", "False")
+        c.until(BUDGET, f"b-{number}", failed, show=STATUS)
+        c.evict(f"p-{number}")

@@ -205,3 +205,42 @@ def slices_put_right(c: Dialogue) -> None:
         {**second, "endpoints": None},
     )
     _until(c, "s", _endpoints(1, ready=True))
+
+
+@script("Ports are named by their protocols, too, and an external name has no slice.", ["7.5"])
+def slices_of_protocols(c: Dialogue) -> None:
+    container = {
+        "name": "main",
+        "image": "example.org/main",
+        "ports": [
+            {"name": "dns", "containerPort": 53, "protocol": "UDP"},
+            {"name": "dns-tcp", "containerPort": 5353},
+            {"name": "web", "containerPort": 8080},
+        ],
+    }
+    second = {"name": "second", "image": "example.org/second"}
+    second["ports"] = [{"name": "dns", "containerPort": 54}]  # type: ignore[assignment]
+    c.create(_pod("a", containers=[container, second]), show=["metadata.name"])
+    ports = [
+        {"name": "udp", "port": 53, "protocol": "UDP", "targetPort": "dns"},
+        {"name": "tcp", "port": 53, "targetPort": "dns"},
+        {"name": "web", "port": 80, "targetPort": "web", "appProtocol": "kubernetes.io/h2c"},
+        {"name": "none", "port": 81, "targetPort": "none"},
+        {"name": "same", "port": 82},
+    ]
+    c.create(_service("s", ports=ports), show=["metadata.name"])
+    _until(c, "s", _endpoints(1, ready=True))
+    external = {"type": "ExternalName", "externalName": "example.org"}
+    c.create(_service("e", **external), show=["spec.type"])
+    c.create(_service("none", selector=None), show=["spec.selector"])
+    c.create(_service("other", selector={"app": "b"}), show=["spec.selector"])
+    c.until_listed(ENDPOINT_SLICE, count(1, _endpoints(0)), labels=_labels("other"), show=["ports"])
+    for name in ("e", "none"):
+        c.list(ENDPOINT_SLICE, labels=_labels(name), show=["metadata.name"])
+    c.patch(SERVICE, "s", {"spec": {"selector": {"app": "b"}}}, show=["spec.selector"])
+    c.until_listed(ENDPOINT_SLICE, count(1, _endpoints(0)), labels=_labels("s"), show=["ports"])
+    labels = {"metadata": {"labels": {"team": "red"}}}
+    c.patch(SERVICE, "s", labels, show=["metadata.labels"])
+    red = Predicate("it is red", lambda one: one["metadata"]["labels"].get("team") == "red")
+    c.until_listed(ENDPOINT_SLICE, count(1, red), labels=_labels("s"), show=["metadata.labels"])
+    c.delete(POD, "a", show=["metadata.name"])

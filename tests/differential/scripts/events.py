@@ -169,3 +169,56 @@ def leases(c: Dialogue) -> None:
     c.patch(LEASE, "l", {"spec": {"leaseTransitions": -1}}, show=["spec"])
     c.patch(LEASE, "l", {"spec": {"renewTime": "nonsense"}}, show=["spec"])
     c.patch(LEASE, "l", {"spec": {"leaseDurationSeconds": None}}, show=["spec"])
+
+
+@script("Times of an event are kept in UTC, those of its series too.", ["4.16"])
+def times_of_events(c: Dialogue) -> None:
+    path = f"/apis/events.k8s.io/v1/namespaces/{c.namespace}/events"
+    sound = {
+        "apiVersion": "events.k8s.io/v1",
+        "kind": "Event",
+        "metadata": {"name": "a", "namespace": c.namespace},
+        "eventTime": "2024-01-01T01:00:00.500000+01:00",
+        "reportingController": "tests.assay.dev/differential",
+        "reportingInstance": "one",
+        "action": "Do",
+        "reason": "Done",
+        "type": "Normal",
+        "regarding": {"apiVersion": "v1", "kind": "Pod", "name": "a", "namespace": c.namespace},
+    }
+    for label, fields in {
+        "sound": {},
+        "a series": {
+            "series": {"count": 2, "lastObservedTime": "2024-01-01T02:00:00.123456+02:00"}
+        },
+        "a series in UTC": {
+            "series": {"count": 2, "lastObservedTime": "2024-01-01T02:00:00.123456Z"}
+        },
+        "a series of one": {
+            "series": {"count": 1, "lastObservedTime": "2024-01-01T02:00:00.000000Z"}
+        },
+        "a series of none": {"series": {"count": 0}},
+        "no time": {"eventTime": None},
+        "a time with more": {"eventTime": "2024-01-01T00:00:00Zx"},
+        "a time with a space": {"eventTime": "2024-01-01 00:00:00Z"},
+        "a time of day 30": {"eventTime": "2024-02-30T00:00:00Z"},
+        "a leap second": {"eventTime": "2024-01-01T23:59:60Z"},
+        "nanoseconds": {"eventTime": "2024-01-01T00:00:00.123456789Z"},
+        "an offset": {"eventTime": "2024-01-01T00:00:00.000001-25:00"},
+        "a long reason": {"reason": "r" * 129},
+        "a fitting reason": {"reason": "r" * 128},
+        "a long action": {"action": "r" * 129},
+        "a fitting action": {"action": "r" * 128},
+        "a long note": {"note": "n" * 1025},
+        "a fitting note": {"note": "n" * 1024},
+        "a long instance": {"reportingInstance": "i" * 129},
+        "a fitting instance": {"reportingInstance": "i" * 128},
+        "an odd controller": {"reportingController": "-"},
+        "no controller": {"reportingController": ""},
+        "an odd type": {"type": "Odd"},
+        "old fields": {"deprecatedCount": 1, "deprecatedSource": {"component": "x"}},
+        "elsewhere": {"regarding": {"kind": "Pod", "name": "a", "namespace": "other"}},
+    }.items():
+        body = {key: value for key, value in {**sound, **fields}.items() if value is not None}
+        show = [*(field for field in fields if "fitting" not in label), "eventTime"]
+        c.raw("POST", f"{path}?dryRun=All", body, label=label, show=show)

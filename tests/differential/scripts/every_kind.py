@@ -456,3 +456,119 @@ def defaults_of_parts(c: Dialogue) -> None:
     for given in ({"reclaimPolicy": "Retain"}, {"volumeBindingMode": "WaitForFirstConsumer"}):
         new = {**objects["StorageClass"], **given}
         _create(c, new, "create", show=["reclaimPolicy", "volumeBindingMode"])
+
+
+def _changed(kind: str, **fields: Any) -> dict[str, Any]:
+    (obj,) = (each for each in manifests("uncontrolled.yaml") if each["kind"] == kind)
+    return {**obj, **fields, "spec": {**obj.get("spec", {}), **fields.get("spec", {})}}
+
+
+@script("Columns show what few objects of a kind have.", ["4.16"])
+def tables_of_parts(c: Dialogue) -> None:
+    names = {
+        "Object": {"describedObject": {"kind": "Service", "name": "s"}, "metric": {"name": "m"}},
+        "External": {"metric": {"name": "m"}},
+        "Pods": {"metric": {"name": "m"}},
+        "Resource": {"name": "memory"},
+        "ContainerResource": {"name": "cpu", "container": "main"},
+    }
+
+    def metric(type_: str, measure: str, value: Any) -> dict[str, Any]:
+        kinds = {"value": "Value", "averageValue": "AverageValue"}
+        target = {"type": kinds.get(measure, "Utilization"), measure: value}
+        field = type_[:1].lower() + type_[1:]
+        return {"type": type_, field: {**names[type_], "target": target}}
+
+    metrics = [
+        metric("Object", "value", "5"),
+        metric("Object", "averageValue", "2"),
+        metric("External", "averageValue", "500m"),
+        metric("External", "value", "7"),
+        metric("Pods", "averageValue", "3"),
+        metric("Resource", "averageValue", "1Gi"),
+        metric("Resource", "averageUtilization", 60),
+        metric("ContainerResource", "averageUtilization", 50),
+        metric("ContainerResource", "averageValue", "100m"),
+    ]
+    target = {"scaleTargetRef": {"kind": "Deployment", "name": "none", "apiVersion": "apps/v1"}}
+    group = f"/apis/autoscaling/v2/namespaces/{c.namespace}/horizontalpodautoscalers"
+    for number in range(len(metrics)):
+        for name, chosen in ((f"one-{number}", metrics[number : number + 1]),):
+            obj = {
+                "apiVersion": "autoscaling/v2",
+                "kind": "HorizontalPodAutoscaler",
+                "metadata": {"name": name},
+                "spec": {**target, "maxReplicas": 3, "metrics": chosen},
+            }
+            c.raw("POST", f"{group}?dryRun=All", obj, label=f"table of {name}", accept=TABLE)
+            c.raw("POST", f"{group}?dryRun=All", obj, label=f"spec of {name}", show=["spec"])
+    for count in (0, 2, 3):
+        obj["spec"]["metrics"] = metrics[:count]
+        c.raw("POST", f"{group}?dryRun=All", obj, label=f"table of {count}", accept=TABLE)
+        v1 = {**obj, "apiVersion": "autoscaling/v1", "spec": {**target, "maxReplicas": 3}}
+        v1["spec"]["targetCPUUtilizationPercentage"] = count or None
+        at = group.replace("/v2/", "/v1/")
+        c.raw("POST", f"{at}?dryRun=All", v1, label=f"v1 of {count}", show=["spec"])
+    parameters = {"apiVersion": "v1", "kind": "ConfigMap"}
+    for label, obj in (
+        (
+            "an address of a cluster",
+            _changed("IPAddress", spec={"parentRef": {"resource": "nodes", "name": "n0"}}),
+        ),
+        (
+            "an address of a group",
+            _changed(
+                "IPAddress", spec={"parentRef": {"group": "a.b", "resource": "Xs", "name": "c"}}
+            ),
+        ),
+        (
+            "tokens",
+            _changed(
+                "CSIDriver",
+                spec={
+                    "tokenRequests": [
+                        {"audience": "a"},
+                        {"audience": "b", "expirationSeconds": 600},
+                    ],
+                    "podInfoOnMount": True,
+                    "storageCapacity": True,
+                    "requiresRepublish": True,
+                    "attachRequired": False,
+                    "volumeLifecycleModes": ["Ephemeral", "Persistent"],
+                },
+            ),
+        ),
+        ("a parameter", _changed("ValidatingAdmissionPolicy", spec={"paramKind": parameters})),
+        (
+            "a parameter bound",
+            _changed(
+                "ValidatingAdmissionPolicyBinding",
+                spec={"paramRef": {"name": "p", "parameterNotFoundAction": "Deny"}},
+            ),
+        ),
+        (
+            "a parameter of a namespace",
+            _changed(
+                "ValidatingAdmissionPolicyBinding",
+                spec={
+                    "paramRef": {"name": "p", "namespace": "n", "parameterNotFoundAction": "Deny"}
+                },
+            ),
+        ),
+        ("a time zone", _changed("CronJob", spec={"timeZone": "Etc/UTC", "suspend": True})),
+        (
+            "hosts",
+            _changed(
+                "Ingress",
+                spec={
+                    "tls": None,
+                    "ingressClassName": None,
+                    "rules": [{"host": f"{name}.example.org"} for name in "abcdef"],
+                    "defaultBackend": {"service": {"name": "a", "port": {"name": "web"}}},
+                },
+            ),
+        ),
+    ):
+        if obj["kind"] != "IPAddress":  # a real server has a cell for its age, but no column
+            _create(c, obj, f"table: {label}", accept=TABLE)
+        _create(c, obj, label, show=["spec"])

@@ -173,3 +173,64 @@ def constrained_impersonation(c: Dialogue) -> None:
     _who(c, "a node of a group", node, many[0], token=token)
     c.raw("GET", maps, sent=[JANE], token=token, label="configmaps of jane")
     _end(c)
+
+
+@script("Extra values and nodes that may not be impersonated are refused in words.", ["7.9"])
+def odd_impersonation(c: Dialogue) -> None:
+    on = "impersonate-on:user-info"
+    rules = [
+        _rule(f"{on}:create", ["selfsubjectreviews"]),
+        _rule("impersonate-on:associated-node:create", ["selfsubjectreviews"]),
+        _rule("impersonate-on:arbitrary-node:create", ["selfsubjectreviews"]),
+        _rule("impersonate:associated-node", ["nodes"], "*"),
+        _rule("impersonate:user-info", ["userextras/*"], "*"),
+        _rule("impersonate:user-info", ["uids"], "u"),
+        _rule("impersonate:user-info", ["users"], "jane"),
+    ]
+    token = _token(c, rules)
+    for label, key, value in (
+        ("an empty key", "Impersonate-Extra-", "one"),
+        ("a key of capitals", "Impersonate-Extra-Acme.com%2f%41", "one"),
+        ("a host of capitals", "Impersonate-Extra-%41cme.com%2fa", "one"),
+        ("a key of one part", "Impersonate-Extra-Acme", "one"),
+        ("a key of no path", "Impersonate-Extra-Acme.com%2f", "one"),
+        ("a key of no host", "Impersonate-Extra-%2fa", "one"),
+        ("a longer key", "Impersonate-Extra-Acme.com%2fa%2fb", "one"),
+        ("a malformed key", "Impersonate-Extra-Acme.com%2", "one"),
+        ("a fine key", "Impersonate-Extra-Acme.com%2fa", "one"),
+    ):
+        _who(c, label, JANE, (key, value), token=token)
+    _who(c, "a node", ("Impersonate-User", "system:node:n0"), token=token)
+    _who(c, "a node of no name", ("Impersonate-User", "system:node:"), token=token)
+    _who(c, "jane with a uid", JANE, ("Impersonate-Uid", "u"), token=token)
+    _who(c, "jane with another uid", JANE, ("Impersonate-Uid", "v"), token=token)
+    _who(c, "joe", ("Impersonate-User", "joe"), token=token)
+    _end(c)
+
+
+@script("The pods of a service account's node may act as that node.", ["7.9"])
+def own_node_impersonation(c: Dialogue) -> None:
+    rules = [
+        _rule("impersonate-on:associated-node:create", ["selfsubjectreviews"]),
+        _rule("impersonate:associated-node", ["nodes"], "*", group="authentication.k8s.io"),
+    ]
+    token = _token(c, rules)
+    _who(c, "a node without a pod", ("Impersonate-User", "system:node:n0"), token=token)
+    bound = {"containers": [{"name": "main", "image": "example.org/main"}], "nodeName": "n0"}
+    spec = {**bound, "serviceAccountName": "worker"}
+    c.create(
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": spec},
+        show=["spec.nodeName"],
+    )
+    reference = {"kind": "Pod", "apiVersion": "v1", "name": "a"}
+    body = {
+        "apiVersion": "authentication.k8s.io/v1",
+        "kind": "TokenRequest",
+        "spec": {"boundObjectRef": reference},
+    }
+    path = f"/api/v1/namespaces/{c.namespace}/serviceaccounts/worker/token"
+    of_pod = str(c.consult("POST", path, body).body["status"]["token"])
+    _who(c, "its own node", ("Impersonate-User", "system:node:n0"), token=of_pod)
+    _who(c, "its own node again", ("Impersonate-User", "system:node:n0"), token=of_pod)
+    _who(c, "another node", ("Impersonate-User", "system:node:n1"), token=of_pod)
+    _end(c)

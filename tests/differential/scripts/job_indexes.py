@@ -5,6 +5,16 @@ from __future__ import annotations
 from tests.differential.dialogue import Dialogue
 from tests.differential.predicates import condition, has
 from tests.differential.script import script
+from tests.differential.scripts.injection import (
+    MERGE,
+    TRACKING,
+    end,
+    failed,
+    idle_job,
+    pods_of,
+    start,
+    succeeded,
+)
 from tests.differential.scripts.job_failure import in_codes
 from tests.differential.scripts.manifests import PAST, SUCCEEDS, fails, job
 from vocabulary.kinds import JOB, POD
@@ -173,3 +183,42 @@ def elastic_indexed_pods(c: Dialogue) -> None:
 def indexed_completes(c: Dialogue) -> None:
     c.create(job("a", SUCCEEDS, **INDEXED, completions=3, parallelism=1), show=["metadata.name"])
     c.until(JOB, "a", condition("Complete"), show=STATUS)
+
+
+@script("Pods beyond the completions of a Job that shrinks are not counted.", ["5.6"])
+def shrunk_indexes(c: Dialogue) -> None:
+    spec = {"completionMode": "Indexed", "completions": 4, "parallelism": 4}
+    start(c, idle_job("a", **spec), 4)
+    held = {"metadata": {"finalizers": [TRACKING, "example.org/held"]}}
+    names = {index: pods_of(c, "a", index)[0]["metadata"]["name"] for index in range(4)}
+    for index in (2, 3):
+        path = POD.path(c.namespace, names[index])
+        c.raw("PATCH", path, held, content_type=MERGE, label=f"hold {index}", show=["kind"])
+    c.patch(JOB, "a", {"spec": {"completions": 2, "parallelism": 2}}, show=["spec.completions"])
+    shrunk = has("status.active", 2) & has("status.terminating", 2)
+    c.until(JOB, "a", shrunk, show=["status"])
+    for index, status in ((2, failed()), (3, succeeded())):
+        path = POD.path(c.namespace, names[index], "status")
+        body = {"status": status}
+        c.raw("PATCH", path, body, content_type=MERGE, label=f"end {index}", show=["status.phase"])
+    ended = has("status.active", 2) & has("status.terminating", 0)
+    c.until(JOB, "a", ended, show=["status"])
+    free = {"metadata": {"finalizers": None}}
+    for index in (2, 3):
+        path = POD.path(c.namespace, names[index])
+        c.raw("PATCH", path, free, content_type=MERGE, label=f"free {index}", show=["kind"])
+    for index in (0, 1):
+        end(c, "a", succeeded(), index=index)
+    c.until(JOB, "a", condition("Complete"), show=["status"])
+
+
+@script("A rule that names no index is met by none.", ["5.6"])
+def no_index_of_success(c: Dialogue) -> None:
+    rules = [{"succeededIndexes": ""}, {"succeededIndexes": "1", "succeededCount": 1}]
+    spec = {"completionMode": "Indexed", "completions": 3, "parallelism": 3}
+    start(c, idle_job("a", **spec, successPolicy={"rules": rules}), 3)
+    end(c, "a", succeeded(), index=0)
+    c.until(JOB, "a", has("status.succeeded", 1), show=["status"])
+    end(c, "a", succeeded(), index=1)
+    c.until(JOB, "a", condition("SuccessCriteriaMet"), show=["status.succeeded"])
+    c.until(JOB, "a", condition("Complete"), show=["status"])

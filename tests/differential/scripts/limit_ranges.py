@@ -146,3 +146,55 @@ def limit_range_validation(c: Dialogue) -> None:
     c.create(_limits("good", {"type": "Pod", "max": {"cpu": "1.5"}}), show=["spec"])
     c.patch(LIMIT_RANGE, "good", {"spec": {"limits": [{"type": "Node"}]}})
     c.list(POD)
+
+
+@script("The amounts of a LimitRange bound one another, and its ratios.", ["4.16"])
+def bounds_of_limit_ranges(c: Dialogue) -> None:
+    of_all = {"max": {"cpu": "4"}, "min": {"cpu": "1"}, "default": {"cpu": "2"}}
+    for number, item in enumerate(
+        (
+            {**of_all, "maxLimitRequestRatio": {"cpu": "4"}},
+            {**of_all, "maxLimitRequestRatio": {"cpu": "4001m"}},
+            {**of_all, "maxLimitRequestRatio": {"cpu": "1"}},
+            {**of_all, "maxLimitRequestRatio": {"cpu": "999m"}},
+            {"max": {"cpu": "4"}, "maxLimitRequestRatio": {"cpu": "9"}},
+            {"max": {"cpu": "4"}, "min": {"cpu": "0"}, "maxLimitRequestRatio": {"cpu": "9"}},
+            {"max": {"cpu": "1"}, "min": {"cpu": "1"}, "default": {"cpu": "1"}},
+            {"max": {"cpu": "1"}, "min": {"cpu": "2"}},
+            {"max": {"cpu": "1"}, "default": {"cpu": "1001m"}},
+            {"min": {"cpu": "1"}, "default": {"cpu": "999m"}},
+            {"min": {"cpu": "1"}, "defaultRequest": {"cpu": "999m"}},
+            {"default": {"cpu": "1"}, "defaultRequest": {"cpu": "1001m"}},
+            {"max": {"hugepages-2Mi": "2Mi", "requests.cpu": "1", "a.b/c": "1"}},
+            {"max": {"ephemeral-storage": "1Gi", "storage": "1Gi"}},
+            {"min": {"cpu": "-1"}},
+        )
+    ):
+        for type_ in ("Container", "Pod", "PersistentVolumeClaim", "example.org/odd", "Odd"):
+            body = _limits(f"l-{number}", {"type": type_, **item})
+            c.create(body, dry_run=True, show=["spec"])
+    odd = {"type": "example.org/odd", "max": {"cpu": "1"}}
+    whole = {"type": "Pod", "max": {"cpu": "2"}, "min": {"cpu": "1"}}
+    ratio = {"type": "Container", "maxLimitRequestRatio": {"memory": "2"}}
+    c.create(_limits("l", odd, whole, ratio), show=["spec"])
+    c.settle(_SEEN_SECONDS)
+    second = [container(resources={"requests": {"cpu": "600m"}, "limits": {"cpu": "1"}})]
+    second[0] |= {"name": "second"}
+    first = container(resources={"requests": {"cpu": "400m"}, "limits": {"cpu": "1"}})
+    c.create(_asking("both", containers=[first, *second]), dry_run=True, show=_SHOW)
+    c.create(_asking("one", containers=[first]), dry_run=True, show=_SHOW)
+    init = {"initContainers": [container(resources={"limits": {"cpu": "3"}}) | {"name": "i"}]}
+    c.create(_asking("init", {"cpu": "1"}, {"cpu": "1"}, **init), dry_run=True, show=_SHOW)
+    always = {"initContainers": [init["initContainers"][0] | {"restartPolicy": "Always"}]}
+    c.create(_asking("side", {"cpu": "1"}, {"cpu": "1"}, **always), dry_run=True, show=_SHOW)
+    for name, request, limit in (
+        ("twice", "1Mi", "2Mi"),
+        ("more", "1Mi", "2049Ki"),
+        ("no-request", None, "1Mi"),
+        ("no-limit", "1Mi", None),
+        ("zero", "0", "1Mi"),
+    ):
+        requests = {"cpu": "1"} | ({"memory": request} if request else {})
+        limits = {"cpu": "1"} | ({"memory": limit} if limit else {})
+        c.create(_asking(name, requests, limits), dry_run=True, show=_SHOW)
+    c.delete(LIMIT_RANGE, "l", show=["spec.limits.0"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.differential.dialogue import Dialogue
-from tests.differential.predicates import condition, gone, has, phase
+from tests.differential.predicates import Predicate, condition, gone, has, phase
 from tests.differential.script import script
 from tests.differential.scripts.manifests import config_map, widget
 from vocabulary.kinds import CONFIG_MAP, NAMESPACE
@@ -79,3 +79,64 @@ def namespace_defaults(c: Dialogue) -> None:
     c.get(NAMESPACE, name)
     c.patch(NAMESPACE, name, {"metadata": {"labels": {"kubernetes.io/metadata.name": None}}})
     c.until(NAMESPACE, name, has("status.phase", "Active"), show=["metadata.labels"])
+
+
+@script("A namespace's finalizers are its own subresource's, and a policy adds another.", ["4.1"])
+def namespace_finalizers(c: Dialogue) -> None:
+    first, second, third = (f"{c.namespace}-{letter}" for letter in "abc")
+    shown = ["metadata.labels", "metadata.finalizers", "spec", "status"]
+    held = {**_namespace(first), "spec": {"finalizers": ["tests.assay.dev/own"]}}
+    c.create(held, show=shown)
+    both = {**_namespace(second), "spec": {"finalizers": ["kubernetes"]}}
+    both["metadata"] = {"name": second, "finalizers": [HOLD]}
+    c.create(both, show=shown)
+    odd = {**_namespace(third), "spec": {"finalizers": ["odd"]}}
+    c.create(odd, show=shown)
+    labelled = _namespace(third)
+    labelled["metadata"] = {"name": third, "labels": {"kubernetes.io/metadata.name": "x"}}
+    c.create(labelled, show=shown)
+    c.raw(
+        "POST",
+        "/api/v1/namespaces?dryRun=All",
+        {**_namespace(""), "metadata": {"generateName": "n-"}},
+        label="a generated name",
+        show=["spec"],
+    )
+    merge = "application/merge-patch+json"
+    for label, patch in (
+        ("another label", {"metadata": {"labels": {"kubernetes.io/metadata.name": "y"}}}),
+        ("no label", {"metadata": {"labels": None}}),
+        ("no finalizers", {"spec": {"finalizers": None}}),
+        ("a phase", {"status": {"phase": "Terminating"}}),
+    ):
+        path = f"/api/v1/namespaces/{third}"
+        c.raw("PATCH", path, patch, content_type=merge, label=label, show=shown)
+    for name, policy in ((first, "Orphan"), (second, "Foreground"), (third, "Background")):
+        target = f"/api/v1/namespaces/{name}?dryRun=All&propagationPolicy={policy}"
+        c.raw("DELETE", target, label=f"delete {policy}", show=shown)
+    c.raw("DELETE", f"/api/v1/namespaces/{first}", label="delete the first", show=shown)
+    own = Predicate(
+        "its own is left",
+        lambda body: body["spec"].get("finalizers") == ["tests.assay.dev/own"],
+    )
+    c.until(NAMESPACE, first, own, within=40, show=["spec", "status.phase"])
+    c.raw("DELETE", f"/api/v1/namespaces/{first}", label="delete it again", show=shown)
+    found = c.consult("GET", f"/api/v1/namespaces/{first}").body
+    for label, spec in (
+        ("another", {"finalizers": ["tests.assay.dev/other"]}),
+        ("an odd one", {"finalizers": ["odd"]}),
+        ("none", {}),
+    ):
+        body = {**found, "spec": spec}
+        body["metadata"] = {"name": first}
+        target = f"/api/v1/namespaces/{first}/finalize"
+        c.raw("PUT", target, body, label=f"finalize: {label}", show=["spec", "status.phase"])
+    c.until(NAMESPACE, first, gone, within=40)
+    c.raw("DELETE", f"/api/v1/namespaces/{second}", label="delete the second", show=shown)
+    emptied = Predicate("it is emptied", lambda body: not body["spec"].get("finalizers"))
+    c.until(NAMESPACE, second, emptied, within=40, show=["metadata.finalizers", "status.phase"])
+    patch = {"metadata": {"finalizers": None}}
+    c.raw("PATCH", f"/api/v1/namespaces/{second}", patch, content_type=merge, show=["spec"])
+    c.until(NAMESPACE, second, gone, within=40)
+    c.delete(NAMESPACE, third, show=["spec"])
+    c.until(NAMESPACE, third, gone, within=40)

@@ -362,3 +362,45 @@ def pod_status(c: Dialogue) -> None:
         subresource="status",
         show=["status"],
     )
+
+
+@script("A binding or an eviction is of the pod that it names, and says of which one.", ["4.12"])
+def bindings_and_evictions(c: Dialogue) -> None:
+    for name in ("a", "b", "gated"):
+        gates = {"schedulingGates": [{"name": "example.org/gate"}]} if name == "gated" else {}
+        c.create(pod(name, schedulerName="nobody", **gates), show=["metadata.name"])
+
+    def bind(label: str, name: str, metadata: dict[str, Any], target: dict[str, Any]) -> None:
+        body = {"apiVersion": "v1", "kind": "Binding", "metadata": metadata, "target": target}
+        path = POD.path(c.namespace, name, "binding")
+        c.raw("POST", path, body, label=f"bind {label}")
+
+    node = {"kind": "Node", "name": "n0"}
+    other = "01234567-89ab-4def-8123-456789abcdef"
+    bind("of another uid", "a", {"name": "a", "uid": other}, node)
+    bind("named otherwise", "a", {"name": "b"}, node)
+    bind("to a kind", "a", {"name": "a"}, {"kind": "Pod", "name": "n0"})
+    bind("to nothing", "a", {"name": "a"}, {})
+    bind("of one that is gated", "gated", {"name": "gated"}, node)
+    bind("of none", "none", {"name": "none"}, node)
+    more = {"annotations": {"a": "b"}, "labels": {"l": "m"}}
+    bind("with labels", "a", {"name": "a", **more}, {"name": "n0"})
+    c.get(POD, "a", show=["metadata.annotations", "metadata.labels", "spec.nodeName"])
+    bind("again", "a", {"name": "a"}, node)
+
+    def evict(label: str, name: str, metadata: dict[str, Any], **more: Any) -> None:
+        body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata, **more}
+        c.raw("POST", POD.path(c.namespace, name, "eviction"), body, label=f"evict {label}")
+
+    evict("named otherwise", "b", {"name": "a"})
+    evict("of none", "none", {"name": "none"})
+    evict("of another uid", "b", {"name": "b"}, deleteOptions={"preconditions": {"uid": other}})
+    held = {"metadata": {"finalizers": ["example.org/held"]}}
+    c.patch(POD, "b", held, show=["metadata.finalizers"])
+    evict("of a held one", "b", {"name": "b"})
+    c.get(POD, "b", show=["status.conditions", "metadata.deletionGracePeriodSeconds"])
+    evict("of a held one again", "b", {"name": "b"})
+    bind("of one that ends", "b", {"name": "b"}, node)
+    c.get(POD, "b", show=["status.conditions", "metadata.deletionGracePeriodSeconds"])
+    c.patch(POD, "b", {"metadata": {"finalizers": None}}, show=["metadata.finalizers"])
+    c.until_gone(POD, "b")

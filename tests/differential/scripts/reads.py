@@ -386,3 +386,37 @@ def one_object_by_name(c: Dialogue) -> None:
     c.watch(CONFIG_MAP, has("metadata.name", "b"), name="b")
     path = CONFIG_MAP.path(c.namespace)
     c.raw("GET", f"{path}/a?resourceVersion=0")
+
+
+@script("Options of lists and watches that go together, and those that do not.", ["4.13"])
+def options_together(c: Dialogue) -> None:
+    for name in ("a", "b"):
+        c.create(config_map(name, labels={"l": "m"}), show=["metadata.name"])
+    path = CONFIG_MAP.path(c.namespace)
+    first = c.consult("GET", f"{path}?labelSelector=l&limit=1").body
+    token = first["metadata"]["continue"]
+    revision = str(c.consult("GET", path).body["metadata"]["resourceVersion"])
+    listed = "fieldSelector=metadata.name%3Da"
+    for label, query in {
+        "a page and a match": f"continue={token}&resourceVersionMatch=Exact",
+        "a page and a match of any": (
+            f"continue={token}&resourceVersion=0&resourceVersionMatch=Exact"
+        ),
+        "a page and a revision": f"continue={token}&resourceVersion={revision}",
+        "a page of any": f"continue={token}&resourceVersion=0",
+        "an unknown match": f"resourceVersion={revision}&resourceVersionMatch=Odd",
+        "exactly any": "resourceVersion=0&resourceVersionMatch=Exact",
+        "no older than any": f"{listed}&resourceVersion=0&resourceVersionMatch=NotOlderThan",
+        "no older": f"{listed}&resourceVersion={revision}&resourceVersionMatch=NotOlderThan",
+        "exactly": f"{listed}&resourceVersion={revision}&resourceVersionMatch=Exact",
+        "a negative one": "resourceVersion=-1",
+        "a text": "resourceVersion=x",
+        "a negative limit": f"{listed}&limit=-1",
+        "a text for a limit": "limit=x",
+        "initial events of a list": "sendInitialEvents=true",
+        "no initial events of a list": "sendInitialEvents=false",
+        "a time": f"{listed}&timeoutSeconds=5",
+        "a text for a time": "timeoutSeconds=x",
+        "no watch": f"{listed}&watch=false&allowWatchBookmarks=true",
+    }.items():
+        c.raw("GET", f"{path}?labelSelector=l&{query}", label=label, show=["metadata.name"])

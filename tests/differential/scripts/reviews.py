@@ -362,3 +362,77 @@ def forbidden_requests(c: Dialogue) -> None:
         content_type="application/merge-patch+json",
         user="operator",
     )
+
+
+@script(
+    "A group's rights are its users', and a review of rules tells which were not found.", ["7.1"]
+)
+def rights_of_groups(c: Dialogue) -> None:
+    group = f"team-{c.namespace}"
+    subject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": group}
+    c.create(role("reader", ["get"], ["pods"]), show=["kind"])
+    c.create(role_binding("reader", "reader", [subject]), show=["subjects"])
+    c.create(role_binding("missing", "missing", [user_subject("operator-1")]), show=["roleRef"])
+
+    def allowed() -> bool:
+        asked = _review("SubjectAccessReview", user="joe", groups=[group])
+        asked["spec"]["resourceAttributes"] = _pods(c.namespace)
+        path = f"{AUTHORIZATION}/subjectaccessreviews"
+        return bool(c.consult("POST", path, asked).body["status"]["allowed"])
+
+    c.until_true("the group has got the right", allowed)
+    for label, groups in (("one of it", ["x", group]), ("another", ["x"])):
+        attributes = _pods(c.namespace)
+        _access(c, label, user="joe", groups=groups, resourceAttributes=attributes)
+    _access(c, "extra", user="joe", uid="u", extra={"a": ["b"]}, resourceAttributes=_pods("x"))
+    body = _review("SelfSubjectRulesReview", namespace=c.namespace)
+    path = f"{AUTHORIZATION}/selfsubjectrulesreviews"
+    status = c.consult("POST", path, body, user="operator").body["status"]
+    c.note("what was not found", status.get("evaluationError"))
+    for label, metadata in (
+        ("named", {"name": "a"}),
+        ("labelled", {"labels": {"a": "b"}}),
+        ("of a time", {"creationTimestamp": "2024-01-01T00:00:00Z"}),
+        ("of a generated name", {"generateName": "a-"}),
+    ):
+        for kind in ("SubjectAccessReview", "SelfSubjectReview"):
+            spec = {"user": "a", "resourceAttributes": _pods("x")}
+            asked = _review(kind, **(spec if kind.startswith("Subject") else {}))
+            where = AUTHORIZATION if kind.startswith("Subject") else AUTHENTICATION
+            target = f"{where}/{kind.lower()}s"
+            show = ["metadata", "spec.user"]
+            c.raw(
+                "POST", target, {**asked, "metadata": metadata}, label=f"{label} {kind}", show=show
+            )
+
+
+@script("A token is bound to an object that is as the request says.", ["7.2"])
+def bound_to_objects(c: Dialogue) -> None:
+    c.create(_account("worker"), show=["metadata.name"])
+    made = c.create(
+        pod("a", schedulerName="none", serviceAccountName="worker"), show=["metadata.name"]
+    )
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}
+    c.create(secret, show=["metadata.name"])
+    reference = {"kind": "Pod", "apiVersion": "v1", "name": "a"}
+    for label, bound in (
+        ("its uid", {**reference, "uid": made.uid}),
+        ("another uid", {**reference, "uid": "01234567-89ab-4def-8123-456789abcdef"}),
+        ("another version", {**reference, "apiVersion": "apps/v1"}),
+        ("a Secret", {**reference, "kind": "Secret", "name": "s"}),
+        ("no Secret", {**reference, "kind": "Secret", "name": "t"}),
+    ):
+        token = _token(c, label, boundObjectRef=bound, show=["spec.audiences"])
+        if token:
+            _recognized(c, label, token)
+    for seconds in (599, 600, 2**32, 2**32 + 1, 3600, 3607):
+        _token(c, f"for {seconds} s", expirationSeconds=seconds, show=["spec.expirationSeconds"])
+    _token(c, "no audiences", audiences=[], show=["spec"])
+    for label, token in (
+        ("no base64", "a.!.c"),
+        ("no JSON", "eyJhbGciOiJSUzI1NiJ9.YQ.YQ"),
+        ("no claims", "eyJhbGciOiJSUzI1NiJ9.e30.YQ"),
+        ("two parts", "a.b"),
+    ):
+        path = f"/api/v1/namespaces/{c.namespace}/pods"
+        c.raw("GET", path, token=token, label=f"a request with {label}")

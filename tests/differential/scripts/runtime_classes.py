@@ -95,3 +95,56 @@ def runtime_class_validation(c: Dialogue) -> None:
     c.patch(RUNTIME_CLASS, "differential-good", {"metadata": {"labels": {"a": "b"}}})
     c.delete(RUNTIME_CLASS, "differential-good", show=["handler"])
     c.create(_of_class("a", "Not A Name"))
+
+
+@script("Of tolerations that cover one another the widest is left.", ["4.16"])
+def merged_tolerations(c: Dialogue) -> None:
+    wide = {"key": "a", "operator": "Exists"}
+    of_class = {
+        "wide": wide,
+        "timed": {**wide, "effect": "NoExecute", "tolerationSeconds": 60},
+        "equal": {"key": "a", "operator": "Equal", "value": "x", "effect": "NoSchedule"},
+        "all": {"operator": "Exists"},
+    }
+    for name, toleration in of_class.items():
+        c.create(_class(f"merged-{name}", scheduling={"tolerations": [toleration]}), show=["kind"])
+    c.settle(_SEEN_SECONDS)
+    for position, toleration in enumerate(
+        (
+            wide,
+            {"key": "a", "operator": "Exists", "effect": "NoExecute"},
+            {"key": "a", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 60},
+            {"key": "a", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 61},
+            {"key": "a", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 0},
+            {"key": "a", "operator": "Exists", "effect": "NoSchedule"},
+            {"key": "a", "operator": "Equal", "value": "x"},
+            {"key": "a", "operator": "Equal", "value": "y", "effect": "NoSchedule"},
+            {"key": "a", "value": "x", "effect": "NoSchedule"},
+            {"key": "b", "operator": "Exists"},
+            {"operator": "Exists"},
+            {"operator": "Exists", "effect": "NoSchedule"},
+        )
+    ):
+        for name in of_class:
+            body = _of_class(f"p-{position}", f"merged-{name}", tolerations=[toleration])
+            c.create(body, dry_run=True, show=["spec.tolerations"])
+    for name in of_class:
+        c.delete(RUNTIME_CLASS, f"differential-merged-{name}", show=["handler"])
+
+
+@script("A pod's overhead is that of its class, to the digit.", ["4.16"])
+def overhead_of_classes(c: Dialogue) -> None:
+    c.create(_class("fixed", overhead=_overhead(cpu="1")), show=["overhead"])
+    c.create(_class("bare", overhead={}), show=["overhead"])
+    c.settle(_SEEN_SECONDS)
+    for name, overhead in (
+        ("same", {"cpu": "1000m"}),
+        ("more", {"cpu": "1", "memory": "1Mi"}),
+        ("less", {"cpu": "999m"}),
+        ("odd", {"cpu": "x"}),
+    ):
+        for of in ("fixed", "bare"):
+            body = _of_class(name, of, overhead=overhead)
+            c.create(body, dry_run=True, show=["spec.overhead"])
+    for of in ("fixed", "bare"):
+        c.delete(RUNTIME_CLASS, f"differential-{of}", show=["handler"])

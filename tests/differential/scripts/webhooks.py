@@ -518,3 +518,106 @@ def _configuration(c: Dialogue, *webhooks: Any) -> dict[str, Any]:
         "metadata": {"name": f"differential-{c.namespace}"},
         "webhooks": list(webhooks),
     }
+
+
+@script("What a webhook answers is no review, or leaves no object.", ["7.6"])
+def responses_without_objects(c: Dialogue) -> None:
+    answers: dict[str, dict[str, Any]] = {
+        "no-name": {"patch": _encoded([{"op": "remove", "path": "/metadata/name"}])},
+        "odd-label": {
+            "patch": _encoded([{"op": "add", "path": "/metadata/labels", "value": {"-": ""}}])
+        },
+        "warned": {"patch": _encoded([]), "warnings": ["first", "second"]},
+    }
+
+    def answer(request: Mapping[str, Any]) -> dict[str, Any]:
+        return {"allowed": True, "patchType": "JSONPatch", **answers[request["name"]]}
+
+    for policy in ("Fail", "Ignore"):
+        webhook = _webhook(c, _rule("CREATE"), failurePolicy=policy)
+        with c.webhooks(MUTATING, [webhook], answer):
+            for name in answers:
+                path = f"/api/v1/namespaces/{c.namespace}/configmaps?dryRun=All"
+                c.raw("POST", path, config_map(name), label=f"{policy} {name}", show=["code"])
+
+
+@script("A webhook reviews again what another changed, if it asks for that.", ["7.6"])
+def reviewed_again(c: Dialogue) -> None:
+    added = {"patchType": "JSONPatch"}
+
+    def answer(request: Mapping[str, Any]) -> dict[str, Any]:
+        data = request["object"].get("data") or {}
+        value = {**data, f"n{len(data)}": request["operation"]}
+        patch = [{"op": "add", "path": "/data", "value": value}]
+        return {"allowed": True, **added, "patch": _encoded(patch)} if len(data) < 5 else _allow({})
+
+    rule = _rule("CREATE", "UPDATE")
+    never = _webhook(c, rule)
+    asking = {**never, "name": "x.assay.dev", "reinvocationPolicy": "IfNeeded"}
+    other = {**never, "name": "y.assay.dev", "reinvocationPolicy": "IfNeeded"}
+    selecting = {
+        **asking,
+        "name": "z.assay.dev",
+        "objectSelector": {"matchLabels": {"a": "b"}},
+    }
+    for number, webhooks in enumerate(
+        ([never, asking], [asking, never], [asking, other, never], [selecting, asking, other])
+    ):
+        with c.webhooks(MUTATING, webhooks, answer) as reviews:
+            c.create(config_map(f"a{number}"), show=["data"])
+            c.create(config_map(f"b{number}", {"k": "1"}, labels={"a": "b"}), show=["data"])
+        _told(c, reviews)
+
+
+@script("A condition of a webhook that fails refuses, or is as if it were not met.", ["7.6"])
+def failing_conditions(c: Dialogue) -> None:
+    for policy in ("Fail", "Ignore"):
+        for conditions in (
+            {"fails": "object.data.none == ''"},
+            {"fails": "object.data.none == ''", "false": "false"},
+            {"true": "true", "fails": "object.data.none == ''", "also": "object.none.x == 1"},
+            {"met": "request.operation == 'DELETE' || object.data.k == 'v'"},
+            {"operation": "request.operation == 'DELETE' && oldObject.data.k == 'v'"},
+            {"dry": "!request.dryRun"},
+            {"user": "request.userInfo.username == ''"},
+        ):
+            webhook = _webhook(
+                c,
+                _rule("CREATE", "DELETE"),
+                failurePolicy=policy,
+                matchConditions=[
+                    {"name": name, "expression": text} for name, text in conditions.items()
+                ],
+            )
+            with c.webhooks(VALIDATING, [webhook], _allow) as reviews:
+                c.create(config_map("a", {"k": "v"}), show=["metadata.name"])
+                c.create(config_map("d", {"k": "w"}), dry_run=True, show=["metadata.name"])
+                c.delete(CONFIG_MAP, "a", show=["status", "reason"])
+                _told(c, reviews)
+            c.delete(CONFIG_MAP, "a", show=["status", "reason"])
+
+
+@script("Namespaces are selected by their own labels, or by those of the one they are in.", ["7.6"])
+def reviews_of_namespaces(c: Dialogue) -> None:
+    name = f"{c.namespace}-b"
+    body = {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": name, "labels": {"team": c.namespace}},
+    }
+    rule = _rule("CREATE", "UPDATE", "DELETE", resources=["namespaces", "namespaces/finalize"])
+    selector = {"matchLabels": {"team": c.namespace}}
+    with c.webhooks(VALIDATING, [_webhook(c, rule, namespaceSelector=selector)], _allow) as reviews:
+        c.raw("POST", "/api/v1/namespaces", body, label="create it", show=["spec"])
+        merge = "application/merge-patch+json"
+        patch = {"metadata": {"labels": {"a": "b"}}}
+        c.raw("PATCH", f"/api/v1/namespaces/{name}", patch, content_type=merge, show=["spec"])
+        for team in ("x", c.namespace):
+            patch = {"metadata": {"labels": {"team": team}}}
+            target = f"/api/v1/namespaces/{name}"
+            c.raw("PATCH", target, patch, content_type=merge, label=team, show=["spec"])
+        c.raw("DELETE", f"/api/v1/namespaces/{name}", show=["status.phase"])
+        c.settle(1)
+        shown = [each for each in reviews if each["operation"] != "DELETE"]
+        _told(c, [each for each in shown if not each.get("subResource")])
+        _told(c, [each for each in reviews if each["operation"] == "DELETE"][:1])

@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from tests.differential.dialogue import Dialogue
-from tests.differential.predicates import condition, count, has, present
+from tests.differential.predicates import Predicate, condition, count, has, present
 from tests.differential.script import script
 from tests.differential.scripts.manifests import as_annotations, container
 from vocabulary.kinds import DEPLOYMENT, POD, REPLICA_SET, STATEFUL_SET
 
 STATUS = ["status"]
+SAID = [
+    *(f"status.conditions.{n}.{part}" for n in (0, 1) for part in ("type", "status", "reason")),
+    *("status.replicas", "status.updatedReplicas", "status.observedGeneration"),
+]
+"""All but the messages, which have the hashes of sets."""
 
 
 def workload(
@@ -245,3 +250,116 @@ def workload_validation(c: Dialogue) -> None:
         ),
         show=["metadata.name"],
     )
+
+
+def _image(image: str) -> dict[str, Any]:
+    return {"spec": {"template": {"spec": {"containers": [container(image=image)]}}}}
+
+
+@script("A StatefulSet that updates on delete gives new pods the new template.", ["4.15"])
+def stateful_set_on_delete(c: Dialogue) -> None:
+    on_delete = {"updateStrategy": {"type": "OnDelete"}, "serviceName": "a"}
+    c.create(workload("StatefulSet", **on_delete), show=["spec.updateStrategy"])
+    c.until(STATEFUL_SET, "a", has("status.readyReplicas", 2), show=STATUS)
+    c.patch(STATEFUL_SET, "a", _image("example.org/next"), show=["metadata.generation"])
+    c.until(STATEFUL_SET, "a", has("status.observedGeneration", 2), show=["status.replicas"])
+    image = ["spec.containers.0.image", "metadata.labels"]
+    c.stays(POD, "a-1", has("metadata.deletionTimestamp", None), for_seconds=1, show=image)
+    first = c.get(POD, "a-1", show=["metadata.name"])
+    c.delete(POD, "a-1", show=["metadata.name"])
+    other = Predicate("it is another", lambda body: body["metadata"]["uid"] != first.uid)
+    c.until(POD, "a-1", other & condition("Ready"), show=image)
+    c.get(POD, "a-0", show=image)
+    c.until(STATEFUL_SET, "a", has("status.updatedReplicas", 1), show=STATUS)
+
+
+@script("A pod of a StatefulSet that has ended is replaced, and claims are kept.", ["4.15"])
+def stateful_set_ended_pods(c: Dialogue) -> None:
+    claim = {
+        "metadata": {"name": "data"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    }
+    spec = {"serviceName": "a", "volumeClaimTemplates": [claim]}
+    obj = workload("StatefulSet", "a", None, 2, **spec)
+    obj["spec"]["template"]["spec"]["schedulerName"] = "nobody"
+    c.create(obj, show=["spec.podManagementPolicy"])
+    first = c.until(
+        POD, "a-0", has("status.phase", "Pending"), show=["spec.volumes", "spec.hostname"]
+    )
+    claims = f"/api/v1/namespaces/{c.namespace}/persistentvolumeclaims/data-a-0"
+    c.raw("GET", claims, label="its claim", show=["metadata.labels", "spec", "metadata.finalizers"])
+    c.patch(
+        POD, "a-0", {"status": {"phase": "Failed"}}, subresource="status", show=["status.phase"]
+    )
+    other = Predicate("it is another", lambda body: body["metadata"]["uid"] != first.uid)
+    c.until(POD, "a-0", other, show=["spec.volumes", "status.phase"])
+    c.until(STATEFUL_SET, "a", has("status.replicas", 1), show=STATUS)
+
+
+@script(
+    "A Deployment is paused and resumed, keeps a history, and gives up broken pods first.", ["4.15"]
+)
+def deployment_history(c: Dialogue) -> None:
+    spec = {"revisionHistoryLimit": 1}
+    c.create(workload("Deployment", replicas=1, **spec), show=["spec.revisionHistoryLimit"])
+    c.until(DEPLOYMENT, "a", has("status.readyReplicas", 1), show=SAID)
+    c.patch(DEPLOYMENT, "a", {"spec": {"paused": True}}, show=["metadata.generation"])
+    paused = has("status.observedGeneration", 2) & condition("Progressing", "Unknown")
+    c.until(DEPLOYMENT, "a", paused, show=SAID)
+    c.patch(DEPLOYMENT, "a", _image("example.org/2"), show=["metadata.generation"])
+    c.until(DEPLOYMENT, "a", has("status.observedGeneration", 3), show=SAID)
+    c.patch(DEPLOYMENT, "a", {"spec": {"paused": False}}, show=["metadata.generation"])
+
+    def at(generation: int) -> Predicate:
+        return (
+            has("status.observedGeneration", generation)
+            & has("status.updatedReplicas", 1)
+            & has("status.replicas", 1)
+            & has("status.readyReplicas", 1)
+        )
+
+    c.until(DEPLOYMENT, "a", at(4), show=[*SAID, "metadata.annotations"])
+    for number in (3, 4):
+        c.patch(DEPLOYMENT, "a", _image(f"example.org/{number}"), show=["metadata.generation"])
+        c.until(DEPLOYMENT, "a", at(2 + number), show=["metadata.annotations"])
+        c.until_listed(REPLICA_SET, count(2), show=["kind"])
+    c.patch(DEPLOYMENT, "a", _image("example.org/3"), show=["metadata.generation"])
+    c.until(DEPLOYMENT, "a", at(7), show=["metadata.annotations"])
+    sets = c.until_listed(REPLICA_SET, count(2), show=["kind"]).items
+    told = [[each["metadata"]["annotations"], each["spec"]["replicas"]] for each in sets]
+    c.note("annotations and replicas", sorted(told, key=str))
+
+
+@script("Old pods that never got ready go before others, whatever may be unavailable.", ["4.15"])
+def deployment_broken(c: Dialogue) -> None:
+    bounds = {"strategy": {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}}
+    never = workload("Deployment", "a", {"hold": "notready"}, 3, **bounds)
+    c.create(never, show=["spec.strategy"])
+    c.until(DEPLOYMENT, "a", has("status.replicas", 3), show=["status.replicas"])
+    change = _image("example.org/next")
+    change["spec"]["template"]["metadata"] = {"annotations": {"assay.dev/hold": None}}
+    c.patch(DEPLOYMENT, "a", change, show=["metadata.generation"])
+    wanted = (
+        has("status.observedGeneration", 2)
+        & has("status.updatedReplicas", 3)
+        & has("status.replicas", 3)
+        & has("status.readyReplicas", 3)
+    )
+    c.until(DEPLOYMENT, "a", wanted, show=SAID)
+    for label, strategy in (
+        ("percents", {"rollingUpdate": {"maxSurge": "34%", "maxUnavailable": "34%"}}),
+        ("zero percent", {"rollingUpdate": {"maxSurge": "0%", "maxUnavailable": "0%"}}),
+        ("more than all", {"rollingUpdate": {"maxSurge": "101%", "maxUnavailable": "101%"}}),
+        ("text", {"rollingUpdate": {"maxSurge": "many"}}),
+        ("negative", {"rollingUpdate": {"maxSurge": -1}}),
+        ("another", {"type": "Never"}),
+    ):
+        body = workload("Deployment", label.replace(" ", "-"), replicas=0, strategy=strategy)
+        c.create(body, dry_run=True, show=["spec.strategy"])
+    for label, spec in (
+        ("no time", {"progressDeadlineSeconds": 0, "minReadySeconds": 0}),
+        ("less time", {"progressDeadlineSeconds": 5, "minReadySeconds": 5}),
+        ("negative", {"minReadySeconds": -1, "revisionHistoryLimit": -1}),
+    ):
+        body = workload("Deployment", label.replace(" ", "-"), replicas=0, **spec)
+        c.create(body, dry_run=True, show=["spec.minReadySeconds", "spec.progressDeadlineSeconds"])
