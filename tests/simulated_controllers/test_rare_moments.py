@@ -11,7 +11,7 @@ from fixtures.simulated.cluster import NodeSpec
 from fixtures.simulated.controllers.settings import Settings
 from tests.simulated_controllers.lab import DEFAULT, Lab, pod, requests
 from tests.simulated_controllers.test_garbage_collector import config_map, names, reference
-from tests.simulated_controllers.test_late_answers import ADMIN
+from tests.simulated_controllers.test_late_answers import ADMIN, Intercepted
 from tests.simulated_controllers.test_pytorchjob import pytorch_job
 from vocabulary.clock import SECOND, parse_rfc3339, to_rfc3339
 from vocabulary.kinds import (
@@ -22,7 +22,7 @@ from vocabulary.kinds import (
     PYTORCH_JOB,
 )
 from vocabulary.objects import condition, get_path, is_terminating, name_of
-from vocabulary.requests import Patch
+from vocabulary.requests import Get, Patch
 
 NO_EXECUTE = {"key": "example.org/gone", "effect": "NoExecute"}
 
@@ -347,3 +347,43 @@ def test_a_pod_that_a_job_does_not_own_is_not_released_by_its_controller() -> No
     lab.run(10)
     kept = {name_of(each): each["metadata"].get("finalizers") for each in lab.pods}
     assert kept.get("stray") == [tracking]
+
+
+def test_a_pod_that_does_not_fit_for_another_reason_has_not_fitted_since_the_first() -> None:
+    lab = Lab(nodes=[NodeSpec("n0", cpu="1")])
+    lab.create(pod(**requests(cpu="2")))
+    lab.run(5)
+    first = condition(lab.pod(), "PodScheduled")
+    lab.cluster.add_node(NodeSpec("n1", cpu="1"))
+    lab.run(10)
+    second = condition(lab.pod(), "PodScheduled")
+    assert first is not None
+    assert second is not None
+    assert first["message"] != second["message"]
+    assert first["lastTransitionTime"] == second["lastTransitionTime"]
+
+
+def test_an_owner_that_is_known_to_be_gone_is_not_looked_for_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lab = Lab()
+    owner = lab.create(config_map("owner"))
+    lab.create(config_map("first", owner))
+    lab.run(2)
+    reads = Intercepted(lab, "garbage-collector", Get, CONFIG_MAP, lambda _: None)
+    reads.watch(monkeypatch)
+    lab.delete(CONFIG_MAP, "owner")
+    lab.run(10)
+    lab.create(config_map("second", owner))
+    lab.run(10)
+    assert names(lab) == set()
+    assert [each.name for each in reads.seen].count("owner") <= 1
+
+
+def test_a_pod_that_did_not_fit_is_tried_again_a_second_later_at_the_earliest() -> None:
+    lab = Lab(nodes=[NodeSpec("n0", cpu="1")])
+    lab.create(pod(**requests(cpu="2")))
+    parked_us = lab.until(lambda: condition(lab.pod(), "PodScheduled") is not None)
+    lab.cluster.add_node(NodeSpec("n1", cpu="4"))
+    bound_us = lab.until(lambda: bool(lab.pod()["spec"].get("nodeName")))
+    assert 0.9 * SECOND <= bound_us - parked_us < 1.5 * SECOND

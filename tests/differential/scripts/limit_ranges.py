@@ -168,6 +168,7 @@ def bounds_of_limit_ranges(c: Dialogue) -> None:
             {"max": {"hugepages-2Mi": "2Mi", "requests.cpu": "1", "a.b/c": "1"}},
             {"max": {"ephemeral-storage": "1Gi", "storage": "1Gi"}},
             {"min": {"cpu": "-1"}},
+            {"max": {"_cpu": "1"}},
         )
     ):
         for type_ in ("Container", "Pod", "PersistentVolumeClaim", "example.org/odd", "Odd"):

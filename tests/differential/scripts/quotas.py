@@ -160,3 +160,11 @@ def units_of_quantities(c: Dialogue) -> None:
         body["spec"]["containers"] = [container(resources={"limits": {"memory": amount}})]
         pods = f"{POD.path(c.namespace)}?dryRun=All"
         c.raw("POST", pods, body, label=f"a pod's limit {amount}", show=["spec.containers"])
+
+
+@script("A quota is for scopes that there are, and for what they can count.", ["4.16"])
+def scopes_of_quotas(c: Dialogue) -> None:
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"}}
+    for scopes in (["Odd"], ["BestEffort"], ["NotBestEffort"], ["Terminating"], ["NotTerminating"]):
+        body = {**quota, "spec": {"hard": {"pods": "1"}, "scopes": scopes}}
+        c.create(body, dry_run=True, show=["spec"])

@@ -392,3 +392,19 @@ def urls_of_rules(c: Dialogue) -> None:
             *("?a=%31", "?%61=1", "?a=1&;", "?a=%zz", "?%zz=1&a=1", "?a=1#b", "?a=1=", "??a=1"),
         ):
             create(c, kind, dry_run=True, query=f"/{query}")
+
+
+@script("A rule names a field by its path, with the escapes of its keys.", ["4.16"])
+def paths_of_rules(c: Dialogue) -> None:
+    keys = {"a'b": TEXT, "a\\b": TEXT, "a.b": TEXT, "a-b": TEXT, "": TEXT, "size": INTEGER}
+    for path in (
+        *(".size", "size", ".", "", ".none", ".size.x", "['size']", "[size]", ".['size']"),
+        *(r"['a\'b']", r"['a\\b']", r"['a\"b']", r"['a\nb']", r"['a\qb']", "['a.b']", ".a.b"),
+        *("['a-b']", ".a-b", "['']", "['size'", ".map['k']", ".map.k", ".map['k'].x", ".list[0]"),
+    ):
+        part = objects({"rule": "true", "fieldPath": path, "message": "m"}, **keys)
+        part["properties"] |= {
+            "map": {"type": "object", "additionalProperties": TEXT},
+            "list": INTEGERS,
+        }
+        tried(c, part=part)
