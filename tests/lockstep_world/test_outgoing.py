@@ -235,6 +235,7 @@ class Waiting(Program):
     name = as_option = "waiting"
     facts = OperatorFacts()
     behaviours = ()
+    on_wire = None
     sees_whole_cluster = True
     acts_in_several_namespaces = True
 

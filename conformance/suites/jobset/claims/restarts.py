@@ -17,6 +17,7 @@ from conformance.suites.jobset.view.answers import (
 from conformance.suites.jobset.view.generations import (
     created_again,
     deleted,
+    is_owned,
     none_too_early,
     replaced_by,
     was_refused,
@@ -134,6 +135,8 @@ def _there_once(run: JobSetRun, name: str, standing: list[Child]) -> Obligation:
     child = standing[0]
     if child.deletion is not None:
         return undecided(end, f"{child} cannot go")
+    if not is_owned(run, child, end.n):
+        return undecided(end, f"{child} was made an orphan")
     if child.succeeded is None and is_replaced(run, child, end.n):
         return violated(
             end,

@@ -10,15 +10,21 @@ from conformance.norm.own_refusals import is_own_affair
 from conformance.suites.jobset.view.job_set import Child, JobSetRun
 from conformance.suites.jobset.view.startup import is_held_back
 from conformance.suites.jobset.view.status_steps import Step, steps
-from vocabulary.objects import get_path
+from vocabulary.objects import get_path, owner_references
 
 
 @shared
 def replaced_by(run: JobSetRun, step: Step) -> Iterator[Child]:
     """The Jobs that a step has restarted, as far as they stood then and never completed."""
     for child in run.standing(step.first.n):
-        if step.concerns(child) and child.succeeded is None:
+        if step.concerns(child) and child.succeeded is None and is_owned(run, child, step.first.n):
             yield child
+
+
+def is_owned(run: JobSetRun, child: Child, n: int) -> bool:
+    """False for a Job that was made an orphan by the position: it is none of the JobSet's until it
+    is given back."""
+    return any(each.get("uid") == run.track.uid for each in owner_references(child.track.at(n)))
 
 
 def deleted(run: JobSetRun, step: Step, child: Child) -> Obligation:
