@@ -19,7 +19,7 @@ from tests.cli.test_shards import CAMPAIGN, MUTANT, files_of, report_of, runs_of
 
 DASK = (sys.executable, "-m", "dask")
 ADDRESS = re.compile(r"Scheduler at:\s*(tcp://127\.0\.0\.1:\d+)")
-DEADLINE_SECONDS = 120
+DEADLINE_SECONDS = 600
 
 
 def started(*words: str, log: Path) -> subprocess.Popen[bytes]:
@@ -68,6 +68,7 @@ def workers(scheduler: str, tmp_path: Path) -> Iterator[list[subprocess.Popen[by
             process.wait()
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_loses_nothing(
     assay: Assay, scheduler: str, workers: list[subprocess.Popen[bytes]], tmp_path: Path
 ) -> None:
@@ -97,14 +98,15 @@ def _children(thread: Path) -> str:
     return (thread / "children").read_text()
 
 
+@pytest.mark.slow
 def test_what_keeps_a_cluster_from_it_is_said(
     assay: Assay, scheduler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("conformance.running.dask_shards.CONNECT_SECONDS", 1)
     words = ("run", *CAMPAIGN, "--out", str(tmp_path / "out"))
     ended = assay(*words, "--dask", scheduler)
     assert ended.code == ExitCode.ENVIRONMENT
     assert f"no workers; start some with: dask worker {scheduler}" in ended.err
+    monkeypatch.setattr("conformance.running.dask_shards.CONNECT_SECONDS", 1)
     ended = assay(*words, "--dask", "tcp://127.0.0.1:9")
     assert ended.code == ExitCode.ENVIRONMENT
     assert "--dask tcp://127.0.0.1:9: no scheduler answers; start one" in ended.err
