@@ -27,6 +27,7 @@ _SHOWN: Final = 160
 _DEFINITION: Final = "CustomResourceDefinition"
 _ROLES: Final = ("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding")
 _WEBHOOKS: Final = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _KEPT: Final = (_DEFINITION, *_ROLES, *_WEBHOOKS)
 
 
@@ -89,6 +90,3 @@ def _kept(text: str) -> Iterator[Object]:
             yield without_path(each, "spec.conversion") if conversion == "Webhook" else each
         elif kind in _KEPT:
             yield each
-
-
-_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

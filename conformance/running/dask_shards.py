@@ -61,6 +61,7 @@ def shards_on(scheduler: str, words: Sequence[str]) -> Iterator[list[Path]]:
             folder = Path(temporary, str(part))
             folder.mkdir()
             (folder / JOURNAL_NAME).write_bytes(journal)
+            future.release()  # else workers keep all journals until the last one
             folders.append(folder)
         yield folders
 

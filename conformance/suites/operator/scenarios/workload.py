@@ -34,15 +34,19 @@ def resynced(world: World) -> None:
     minutes."""
     create_all(world)
     world.rest()
-    for when in ("at-rest", "later"):
-        touched = {"metadata": {"annotations": {"assay.dev/touched": when}}}
-        for kind, manifest in objects(world):
-            world.inject(EditObject(f"{kind.api_version}/{kind.kind}", name_of(manifest), touched))
-        world.rest()
-        world.inject(Restart())
-        world.rest()
-        if when == "at-rest":
-            world.wait(ALONE_US)
+    _resync(world, "at-rest")
+    world.wait(ALONE_US)
+    _resync(world, "later")
+
+
+def _resync(world: World, when: str) -> None:
+    """Touch each object of the workload, then start the operator again."""
+    touched = {"metadata": {"annotations": {"assay.dev/touched": when}}}
+    for kind, manifest in objects(world):
+        world.inject(EditObject(f"{kind.api_version}/{kind.kind}", name_of(manifest), touched))
+    world.rest()
+    world.inject(Restart())
+    world.rest()
 
 
 @scenario(arms=IN_EVERY_RUN, compared_with=CREATED, only_simulated=IN_VIRTUAL_TIME)
