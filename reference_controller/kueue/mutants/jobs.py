@@ -8,7 +8,7 @@ from typing import Any, Final
 from reference_controller.kueue.mutants.registry import MUTANTS
 from reference_controller.kueue.rules import Rules
 from reference_controller.kueue.workload import Workload
-from vocabulary.objects import without_path
+from vocabulary.objects import Object, with_path, without_path
 
 _OF_QUOTA: Final = ("QuotaReserved", "Admitted")
 
@@ -16,6 +16,12 @@ _OF_QUOTA: Final = ("QuotaReserved", "Admitted")
 @MUTANTS.mutant(Rules.at_once, "It asks for pods that a Job never runs.", "KQ-056")
 def completions_do_not_count(self: Rules, parallelism: int, completions: int | None) -> int:
     return parallelism
+
+
+@MUTANTS.mutant(Rules.companion, "No job controls its Workload.", "KQ-057")
+def workloads_have_no_controller(self: Rules, workload: Object) -> Object:
+    owners = [{**each, "controller": False} for each in workload["metadata"]["ownerReferences"]]
+    return with_path(workload, "metadata.ownerReferences", owners)
 
 
 @MUTANTS.mutant(Rules.reclaimable, "It gives the quota of pods away that run.", "KQ-065")

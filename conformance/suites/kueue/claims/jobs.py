@@ -1,10 +1,13 @@
-"""KQ-049, 056, 060 to 067: what stands for itself, and pods that wait behind a gate."""
+"""KQ-049, 056, 057, 060 to 067: what stands for itself, and pods that wait behind a gate."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from conformance.history import Moment, Track
 from conformance.norm import WRITERS, Obligations, eventually, met, violated
 from conformance.norm.claim import Level
+from conformance.norm.view import ObjectRun
 from conformance.norm.words import when
 from conformance.suites.kueue.api import FRAMEWORKS, QUEUE_LABEL
 from conformance.suites.kueue.decisions import WHAT_IS_MANAGED
@@ -49,6 +52,44 @@ def parts_do_not_wait_themselves(run: WorkloadRun) -> Obligations:
             f"{when(created)}: {run} is created for {run.job}, a part of {owner}, which waits in "
             "a queue itself.",
         )
+
+
+@claim_of_history(
+    "KQ-057", api("queue-name", 3), level=Level.DERIVED, armed_by="job that names a queue"
+)
+def jobs_of_queues_have_workloads(view: KueueHistory) -> Obligations:
+    """A job that names a queue, is not over and is no part of another one MUST have a Workload that
+    it controls, and another one once that is gone."""
+    controlled: dict[str, list[Track]] = {}
+    for run in view.subjects:
+        owner = controller_of(run.track.first) or {}
+        controlled.setdefault(str(owner.get("uid", "")), []).append(run.track)
+    for kind, framework in FRAMEWORKS.items():
+        if framework == "pod" or not view.integrates(framework):
+            continue  # pods of a group own theirs together
+        for job in view.history.by_kind.get(kind, ()):
+            yield from _has_workloads(view, job, controlled.get(job.uid, ()))
+
+
+def _has_workloads(view: KueueHistory, job: Track, its: Sequence[Track]) -> Obligations:
+    run = JobRun(view.history, (job,))
+    since: Moment = job.created
+    for workload in (*its, None):
+        left = run.left_queue(since)
+        if left is since:
+            return
+        yield eventually(
+            ObjectRun(view, job),
+            "its Workload",
+            since=since,
+            within_us=0,
+            happened=None if workload is None else workload.created,
+            unless=left,
+            steps=2,
+        )
+        if workload is None or workload.removed is None:
+            return
+        since = workload.removed
 
 
 @claim(

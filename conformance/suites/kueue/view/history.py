@@ -10,7 +10,7 @@ from conformance.suites.kueue.api import WORKLOAD
 from conformance.suites.kueue.view.queues import Queues
 from conformance.suites.kueue.view.workload import Snapshot, WorkloadRun
 from vocabulary.kinds import NAMESPACE
-from vocabulary.objects import labels_of
+from vocabulary.objects import get_path, labels_of
 from vocabulary.selectors import matches
 
 
@@ -40,6 +40,15 @@ class KueueHistory(ObjectView[WorkloadRun]):
             key=lambda state: state.n,
             default=None,
         )
+
+    def integrates(self, framework: str) -> bool:
+        """True if the operator was configured, throughout, to manage jobs of a kind; all are unless
+        the configuration names some."""
+        named = (
+            get_path(config, "integrations.frameworks")
+            for _, config in self.operator.configurations
+        )
+        return all(each is None or framework in each for each in named)
 
     def manages_unqueued(self, namespace: str, n: int) -> bool:
         """True if the operator was configured, throughout, to manage jobs that name no queue, as

@@ -150,6 +150,17 @@ class JobRun:
                 return version
         return self.track.removed
 
+    def left_queue(self, since: Moment) -> Moment | None:
+        """The first moment from one on at which it waits in no queue: it names none, is a part of
+        another that does, is over, or going."""
+        later = (Instant(each.n, each.t) for each in self.track.versions if each.n > since.n)
+        for moment in (since, *later):
+            job = self.track.at(moment.n)
+            is_over = _has_succeeded(job) or _has_failed(job) or is_terminating(job)
+            if is_over or QUEUE_LABEL not in labels_of(job) or self.queued_owner(moment.n):
+                return moment
+        return self.track.removed
+
     def was_deleted(self, since: Moment) -> Moment | None:
         """The first moment after another at which it is being deleted."""
         later = (each for each in self.track.versions if each.n > since.n)
