@@ -40,7 +40,7 @@ OF_JOBSET = (
 OF_KUEUE = (
     *(*range(1, 17), *range(20, 27)),
     *range(30, 39),
-    *range(40, 57),
+    *range(40, 58),
     *range(60, 70),
     *range(101, 121),
     *range(201, 209),

@@ -58,8 +58,8 @@ def parts_do_not_wait_themselves(run: WorkloadRun) -> Obligations:
     "KQ-057", api("queue-name", 3), level=Level.DERIVED, armed_by="job that names a queue"
 )
 def jobs_of_queues_have_workloads(view: KueueHistory) -> Obligations:
-    """A job that names a queue, is not over and is no part of another one MUST have a Workload that
-    it controls, and another one once that is gone."""
+    """A job that names a queue, and priority classes that are there, is not over and is no part of
+    another one, MUST have a Workload that it controls, and another one once that is gone."""
     controlled: dict[str, list[Track]] = {}
     for run in view.subjects:
         owner = controller_of(run.track.first) or {}
@@ -76,7 +76,7 @@ def _has_workloads(view: KueueHistory, job: Track, its: Sequence[Track]) -> Obli
     since: Moment = job.created
     for workload in (*its, None):
         left = run.left_queue(since)
-        if left is since:
+        if left is since or not view.priority_classes(since.n) >= run.priority_classes:
             return
         yield eventually(
             ObjectRun(view, job),

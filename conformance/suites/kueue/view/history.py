@@ -6,10 +6,11 @@ from functools import cached_property
 
 from conformance.history import Track
 from conformance.norm.view import ObjectView
-from conformance.suites.kueue.api import WORKLOAD
+from conformance.suites.kueue.api import PRIORITY_CLASS, WORKLOAD
 from conformance.suites.kueue.view.queues import Queues
 from conformance.suites.kueue.view.workload import Snapshot, WorkloadRun
 from vocabulary.kinds import NAMESPACE
+from vocabulary.kinds import PRIORITY_CLASS as POD_PRIORITY_CLASS
 from vocabulary.objects import get_path, labels_of
 from vocabulary.selectors import matches
 
@@ -49,6 +50,12 @@ class KueueHistory(ObjectView[WorkloadRun]):
             for _, config in self.operator.configurations
         )
         return all(each is None or framework in each for each in named)
+
+    def priority_classes(self, n: int) -> set[str]:
+        """The names of those, of Workloads and of pods, that exist at a position."""
+        kinds = (str(PRIORITY_CLASS), str(POD_PRIORITY_CLASS))
+        tracks = (each for kind in kinds for each in self.history.by_kind.get(kind, ()))
+        return {each.name for each in tracks if each.exists_at(n)}
 
     def manages_unqueued(self, namespace: str, n: int) -> bool:
         """True if the operator was configured, throughout, to manage jobs that name no queue, as

@@ -13,6 +13,7 @@ from conformance.suites.kueue.api import (
     GROUP_NAME,
     GROUP_SERVING,
     JOB_SET,
+    PRIORITY_LABEL,
     QUEUE_LABEL,
 )
 from vocabulary.history import Write
@@ -150,6 +151,12 @@ class JobRun:
                 return version
         return self.track.removed
 
+    @property
+    def priority_classes(self) -> frozenset[str]:
+        """The names of those that it, or a template of its pods, asks for."""
+        asked = {labels_of(self.track.first).get(PRIORITY_LABEL, "")}
+        return frozenset((asked | set(_named_in(self.track.first, "priorityClassName"))) - {""})
+
     def left_queue(self, since: Moment) -> Moment | None:
         """The first moment from one on at which it waits in no queue: it names none, is a part of
         another that does, is over, or going."""
@@ -239,6 +246,15 @@ def says_inactive(kind: str, job: Object) -> bool:
     counts += [each.get("active", 0) for each in statuses.values()]
     counts += [each.get("active", 0) for each in get_path(job, "status.replicatedJobsStatus") or ()]
     return is_suspended(job) and not any(counts)
+
+
+def _named_in(value: object, field: str) -> Iterator[str]:
+    """The values of all fields of a name, however deep."""
+    if isinstance(value, dict):
+        yield from [str(value[field])] if field in value else ()
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for part in parts:
+        yield from _named_in(part, field)
 
 
 def _pods_at_once(kind: str, job: Object) -> int | None:
