@@ -228,6 +228,9 @@ class Accepted(_Part, frozen=True, kw_only=True):
 class Difference(_Part, frozen=True, kw_only=True):
     """Claims that it is known not to keep, for one of perhaps several reasons. They are judged."""
 
+    id: str = ""
+    """A short name, `retry-pause-begins-too-early`, the same in all releases: of its section on the
+    findings page, and of `assay profile findings --issue`."""
     claims: tuple[str, ...]
     scenarios: tuple[str, ...] = ()
     """Patterns of the scenarios in which they are broken for this reason: `jobset/success/*`,

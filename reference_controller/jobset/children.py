@@ -14,6 +14,7 @@ from reference_controller.jobset.job_set import (
     is_suspended,
     partial_restarts_of,
     replicated_jobs,
+    restart_strategy,
 )
 from reference_controller.jobset.names import RESTART
 from reference_controller.jobset.numbering import Numbering
@@ -24,7 +25,7 @@ from reference_controller.jobset.startup import may_start
 from reference_controller.jobset.templates import build
 from vocabulary.clock import Micros, parse_rfc3339
 from vocabulary.kinds import JOB
-from vocabulary.objects import Object, get_path, namespace_of
+from vocabulary.objects import Object, namespace_of
 from vocabulary.requests import Create, Delete, Patch
 
 
@@ -84,8 +85,7 @@ def _creates(
     seen: Observation, allowed: Collection[str], rules: Rules
 ) -> tuple[tuple[Create, ...], Micros | None]:
     job_set = seen.job_set
-    strategy = str(get_path(job_set, "spec.failurePolicy.restartStrategy", "Recreate"))
-    if seen.stale and rules.waits_for_stale(strategy):
+    if seen.stale and rules.waits_for_stale(restart_strategy(job_set)):
         return (), None
     standing = {job.child for job in (*seen.stale, *seen.current)}
     numbering = Numbering(job_set)

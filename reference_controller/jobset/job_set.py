@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from reference_controller.jobset.names import Condition
-from vocabulary.objects import Object, condition_status, name_of
+from vocabulary.objects import Object, condition_status, get_path, name_of
 
 _EMPTY: Object = {}
 
@@ -45,6 +45,10 @@ def children_of(job_set: Object) -> Iterator[tuple[ChildId, Object]]:
 
 def job_name(job_set: Object, child: ChildId) -> str:
     return f"{name_of(job_set)}-{child.replicated_job}-{child.number}"
+
+
+def restart_strategy(job_set: Object) -> str:
+    return str(get_path(job_set, "spec.failurePolicy.restartStrategy", "Recreate"))
 
 
 def is_suspended(job_set: Object) -> bool:

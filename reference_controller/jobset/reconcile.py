@@ -16,18 +16,19 @@ The order of requests is what makes a crash at any of them harmless:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from reference_controller.jobset.children import changes, leftovers
 from reference_controller.jobset.events import event_for, identity_of
 from reference_controller.jobset.expectations import Expectations
 from reference_controller.jobset.freshness import is_current
-from reference_controller.jobset.job_set import spec_of, status_of
+from reference_controller.jobset.job_set import restart_strategy, spec_of, status_of
 from reference_controller.jobset.metrics import Metrics
 from reference_controller.jobset.names import (
     JOB_SET,
+    NAME,
     Reason,
 )
 from reference_controller.jobset.network import build_service, has_dns
@@ -39,15 +40,26 @@ from reference_controller.jobset.verdict import Verdict, judge
 from reference_controller.runtime.controller import Key
 from reference_controller.shared.events import Note, Told, send
 from reference_controller.shared.own_writes import OwnWrites
-from reference_controller.shared.reading import read
-from vocabulary.clock import Micros, parse_rfc3339
+from reference_controller.shared.reading import Reading, read
+from vocabulary.clock import SECOND, Micros, parse_rfc3339
 from vocabulary.errors import ApiError
-from vocabulary.kinds import SERVICE
-from vocabulary.objects import Object, condition, meta, name_of
-from vocabulary.requests import Create, Delete, Patch, Reconcile, Request, Update
+from vocabulary.kinds import POD, SERVICE
+from vocabulary.objects import Object, condition, controller_of, get_path, meta, name_of
+from vocabulary.requests import (
+    Create,
+    Delete,
+    List,
+    ObjectList,
+    Patch,
+    Reconcile,
+    Request,
+    Update,
+)
 
 _Refusal: TypeAlias = Generator[Request, Any, ApiError | None]
 """Requests, of which one may have been refused."""
+_LOOKS_AGAIN_US: Final = 2 * SECOND
+"""No event of theirs tells when pods are gone: they are not watched."""
 
 
 @dataclass(slots=True)
@@ -111,6 +123,7 @@ class Reconciliation:
         if self.rules.is_over(self.job_set):
             return (yield from self._end(seen))
         wanted, now_us = changes(seen, self.rules), self.clock()
+        wake_at_us = wanted.wake_at_us
         lacks_service = has_dns(self.job_set) and not seen.has_service
         refused = yield from self._send((*wanted.marks, *wanted.suspensions, *wanted.deletes))
         if wanted.resumptions or wanted.creates or lacks_service:
@@ -119,10 +132,28 @@ class Reconciliation:
             if lacks_service:
                 yield from self._create_service()
             unsent = [each for each in wanted.creates if not self.expected.holds(each, now_us)]
-            refused = (yield from self._send((*wanted.resumptions, *unsent))) or refused
+            free = yield from self._free(unsent)
+            refused = (yield from self._send((*wanted.resumptions, *free))) or refused
+            if len(free) < len(unsent):
+                again_us = now_us + _LOOKS_AGAIN_US
+                wake_at_us = again_us if wake_at_us is None else min(again_us, wake_at_us)
         if refused is not None:
             raise refused  # and have it tried again later
-        return wanted.wake_at_us
+        return wake_at_us
+
+    def _free(self, creates: Sequence[Create]) -> Reading[Sequence[Create]]:
+        """Those whose predecessors, which are gone, have no pods left that may run. Pods that were
+        made orphans are of no Job any more."""
+        if not (creates and self.rules.waits_for_pods(restart_strategy(self.job_set))):
+            return creates
+        selector = f"{NAME}={self.key.name}"
+        pods: ObjectList = yield List(POD, self.key.namespace, label_selector=selector, live=True)
+        left = {
+            (controller_of(pod) or {}).get("name")
+            for pod in pods.items
+            if get_path(pod, "status.phase") not in ("Succeeded", "Failed")
+        }
+        return [each for each in creates if each.name not in left]
 
     def _send(self, requests: Iterable[Create | Patch | Delete]) -> _Refusal:
         """Send requests about Jobs, which may be gone. One that is refused keeps none of the others

@@ -73,8 +73,9 @@ KILLED_PODS: Final = Decision(
 )
 RESTART_STRATEGIES: Final = Decision(
     "J10",
-    "With the restartStrategy BlockingRecreate no Job is created before all that restart are gone; "
-    "with Recreate a Job may come as soon as its own predecessor is gone.",
+    "With the restartStrategy BlockingRecreate no Job is created before all that restart are gone, "
+    "nor beside pods of the one that it replaces, whoever deleted that; with Recreate a Job may "
+    "come as soon as its own predecessor is gone.",
     "the norm recreates all Jobs and does not say in which order; these are the strategies of the "
     "released API",
 )

@@ -159,6 +159,11 @@ def creates_before_all_are_gone(self: Rules, strategy: str) -> bool:
     return False
 
 
+@MUTANTS.mutant(Rules.waits_for_pods, "It waits for Jobs to go, and not for their pods.", "JS-115")
+def pods_are_not_awaited(self: Rules, strategy: str) -> bool:
+    return False
+
+
 @MUTANTS.mutant(
     Rules.partial_restarts_kept,
     "It gives partial restarts back when the whole JobSet restarts.",

@@ -95,3 +95,7 @@ class RestartRules:
     def waits_for_stale(self, strategy: str) -> bool:
         """True if no Job is created before all stale ones are gone."""
         return strategy == "BlockingRecreate"
+
+    def waits_for_pods(self, strategy: str) -> bool:
+        """True if no Job is created beside pods of the one that it replaces, whoever deleted it."""
+        return strategy == "BlockingRecreate"

@@ -1,8 +1,9 @@
-"""JS-001, 026, 091, 094: which Jobs a restart replaces, and what is there after it."""
+"""JS-001, 026, 091, 094, 115: which Jobs a restart replaces, and what is there after it."""
 
 from __future__ import annotations
 
-from conformance.norm import Obligation, Obligations, met, undecided, violated
+from conformance.history import Track
+from conformance.norm import Obligation, Obligations, met, never, undecided, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import listed, when
 from conformance.suites.jobset.decisions import ACTIVE_JOBS, RESTART_STRATEGIES
@@ -17,6 +18,7 @@ from conformance.suites.jobset.view.answers import (
 from conformance.suites.jobset.view.generations import (
     created_again,
     deleted,
+    is_blocking,
     is_owned,
     none_too_early,
     replaced_by,
@@ -25,6 +27,8 @@ from conformance.suites.jobset.view.generations import (
 from conformance.suites.jobset.view.left_failed import is_left_failed
 from conformance.suites.jobset.view.startup import is_held_back
 from conformance.suites.jobset.view.status_steps import is_replaced, steps
+from vocabulary.kinds import POD
+from vocabulary.objects import controller_of, get_path
 
 
 @claim(
@@ -176,3 +180,32 @@ def no_pods_beside_predecessors(run: JobSetRun) -> Obligations:
             )
         else:
             yield met(child.track.created, first)
+
+
+@claim(
+    "JS-115",
+    future_work(9),
+    level=Level.DERIVED,
+    decision=RESTART_STRATEGIES,
+    armed_by="pod of a Job that replaces another one, with the strategy BlockingRecreate",
+)
+def no_pods_beside_those_before(run: JobSetRun) -> Obligations:
+    """With the restartStrategy BlockingRecreate, no pod of a Job MUST be created while one of the
+    Job that it replaces runs, whoever deleted that."""
+    before: dict[tuple[str, str] | None, list[Track]] = {}
+    for child in run.children:
+        pods = [pod for pod in run.history.owned.get(child.track.uid, ()) if pod.kind == str(POD)]
+        former = before.setdefault(child.slot, [])
+        if former and pods and is_blocking(run.track.at(child.track.created.n)):
+            first = pods[0].created
+            left = [pod for pod in former if _runs(pod, first.n)]
+            phrase = f"{pods[0]} of {child} is created"
+            yield never(run, "left", at=first, left=left, phrase=phrase)
+        former += pods
+
+
+def _runs(pod: Track, n: int) -> bool:
+    """True if a pod is bound and not terminal, and has not been made an orphan."""
+    found = pod.at(n)
+    has_ended = get_path(found, "status.phase") in ("Succeeded", "Failed")
+    return bool(get_path(found, "spec.nodeName") and controller_of(found)) and not has_ended

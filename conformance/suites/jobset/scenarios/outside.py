@@ -29,7 +29,7 @@ from conformance.suites.jobset.scenarios.workloads import (
     rule,
 )
 from conformance.world import World
-from vocabulary.clock import SECOND
+from vocabulary.clock import MINUTE, SECOND
 from vocabulary.kinds import RESOURCE_QUOTA
 from vocabulary.objects import name_of
 
@@ -80,6 +80,24 @@ def child_job_is_deleted_in_a_restart(world: World, propagation: Any) -> None:
     its.fail("w-0")
     world.until(its.has_restarted(1))
     its.delete_job("w-1", propagation)
+    world.until(its.is_ready())
+
+
+@scenario(
+    arms=["JS-115", "JS-091"],
+    kills="pods-are-not-awaited",
+    cases={"running": False, "restarting": True},
+)
+def pods_outlive_their_job(world: World, restarts: bool) -> None:
+    """Pods of a Job that a user deletes in the background stop slowly: where restarts block, the
+    Job comes back after them."""
+    asked = job_set([replicated_job("w", 3, behaviour="run forever, stop 20s")], [UNCOUNTED])
+    asked["spec"]["failurePolicy"]["restartStrategy"] = "BlockingRecreate"
+    its = JobSet.ready(world, asked)
+    its.delete_job("w-1")
+    if restarts:
+        its.fail_until_restarted("w-0")
+    world.wait(MINUTE)
     world.until(its.is_ready())
 
 

@@ -10,7 +10,7 @@ from conformance.norm.own_refusals import is_own_affair
 from conformance.suites.jobset.view.job_set import Child, JobSetRun
 from conformance.suites.jobset.view.startup import is_held_back
 from conformance.suites.jobset.view.status_steps import Step, steps
-from vocabulary.objects import get_path, owner_references
+from vocabulary.objects import Object, get_path, owner_references
 
 
 @shared
@@ -67,7 +67,7 @@ def created_again(run: JobSetRun, step: Step, child: Child) -> Obligation | None
 def none_too_early(run: JobSetRun, step: Step) -> Iterator[Obligation]:
     """With the strategy BlockingRecreate: no successor comes before all Jobs that restart are
     gone."""
-    if not _is_blocking(step):
+    if not is_blocking(step.after.object or {}):
         return
     concerned = replaced_by(run, step)
     for child in concerned:
@@ -79,9 +79,9 @@ def none_too_early(run: JobSetRun, step: Step) -> Iterator[Obligation]:
         yield never(run, "left", at=created, left=left, phrase=f"{following} is created")
 
 
-def _is_blocking(step: Step) -> bool:
-    found = get_path(step.after.object, "spec.failurePolicy.restartStrategy")
-    return bool(found == "BlockingRecreate")
+def is_blocking(job_set: Object) -> bool:
+    """True if nothing of a restart is created before all is gone that it replaces."""
+    return bool(get_path(job_set, "spec.failurePolicy.restartStrategy") == "BlockingRecreate")
 
 
 def was_refused(run: JobSetRun, name: str, since: Moment, until: Moment | None = None) -> bool:
