@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from conformance.cli.file_kinds import PROFILE, REPORT, only
+
+if TYPE_CHECKING:
+    from conformance.profiles.profile import ImplementationProfile
+    from conformance.report.conformance_report import ConformanceReport
 
 app = typer.Typer(
     help="Implementation profiles: how to run and judge somebody else's controller.",
@@ -116,8 +120,23 @@ def findings(
             callback=only(REPORT),
         ),
     ] = None,
+    literal: Annotated[
+        Path | None,
+        typer.Option(
+            help="A report of the same cluster, judged by another edition: what it alone shows "
+            "follows.",
+            callback=only(REPORT),
+        ),
+    ] = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="All evidence instead, claim by claim.")
+    ] = False,
+    issue: Annotated[
+        str | None,
+        typer.Option(metavar="CAUSE", help="One cause instead, as a text for an issue tracker."),
+    ] = None,
 ) -> None:
-    """Write what a report contradicts of a released program, with evidence, as Markdown.
+    """Write the causes of what a report contradicts of a released program, as Markdown.
 
     Exit code 1: a report has violations of which the profile's knownDifferences do not say who
     is at fault, in some scenario. Exit code 2: one is of another implementation, or version, or
@@ -126,17 +145,18 @@ def findings(
     \b
     assay profile findings $SUITE-v1.1.2 .assay --out docs/findings/$SUITE-v1.1.2.md
     assay profile findings $SUITE-v1.1.2 .assay --beside .assay/control-plane
+    assay profile findings $SUITE-v1.1.2 .assay --issue retry-pause-begins-too-early
     """
     from conformance.cli.exit_code import ExitCode
     from conformance.cli.problems import BadInputError
-    from conformance.profiles.findings import (
+    from conformance.profiles.details import details_page, slack_of_histories
+    from conformance.profiles.differences import (
         another_implementation,
-        findings_page,
         judged_by,
-        slack_of_histories,
         spelled,
         unexplained,
     )
+    from conformance.profiles.findings import findings_page
     from conformance.profiles.reading import read_profile
     from conformance.report.yaml_text import read_report_at, report_path
 
@@ -159,12 +179,40 @@ def findings(
                 f"{path}: was judged by the edition {other}, and {report} by {edition}; --beside "
                 f"takes reports that were judged by {edition}"
             )
-    slack = slack_of_histories(told, report_path(report).parent)
-    page = findings_page(told, profile, slack, others)
+    by_letter = None if literal is None else read_report_at(literal)
+    if by_letter is not None and (other := another_implementation(by_letter, profile)) is not None:
+        raise BadInputError(f"{literal}: is a report of {other}; --literal takes one of {name}")
+    folder = report_path(report).parent
+    if issue is not None:
+        page = _issue(issue, told, profile, others, folder)
+    elif details:
+        page = details_page(told, profile, slack_of_histories(told, folder), others)
+    else:
+        page = findings_page(told, profile, others, by_letter)
     _give(page, out)
     if missing := unexplained(told, profile, others):
         typer.echo(f"not explained by the profile: {', '.join(missing)}", err=True)
         raise typer.Exit(ExitCode.VIOLATED)
+
+
+def _issue(
+    cause: str,
+    report: ConformanceReport,
+    profile: ImplementationProfile,
+    beside: list[ConformanceReport],
+    folder: Path,
+) -> str:
+    from conformance.cli.problems import BadInputError
+    from conformance.nearest import meant
+    from conformance.profiles.findings import findings, issue_text
+
+    found = {each.id: each for each in findings(report, profile, beside)}
+    if cause not in found:
+        raise BadInputError(
+            f"{cause!r} is no cause that the report shows; {meant(cause, found)} Without --issue "
+            "all are listed"
+        )
+    return issue_text(found[cause], report, folder)
 
 
 @app.command("track-record")
@@ -190,7 +238,7 @@ def track_record(
     assay profile track-record .assay reports/*/* --out bugs.md
     """
     from conformance.cli.problems import BadInputError
-    from conformance.profiles.findings import another_implementation
+    from conformance.profiles.differences import another_implementation
     from conformance.profiles.reading import read_profile
     from conformance.profiles.track_record import bugs_shown, track_record_page
     from conformance.report.yaml_text import read_report_at

@@ -9,6 +9,10 @@ A profile is one YAML file. A walk through the package, in the order of its use:
 - `configuration` and `placeholders` put a run's settings into the implementation's own words.
 - `profiled` is what a world then runs: one process for each run, killed and restarted by it.
 
+What reports say of a profile's known differences is in `differences`; `findings` is the page of
+causes, `details` all evidence, `track_record` the table of all releases, and `contradictions` why
+reports of two clusters differ.
+
 Most controllers watch the whole cluster. Here each run still has one of its own: the proxy
 between it and the API server shows it the namespace of its run alone, so that runs go on side
 by side, and a fault strikes one of them. The webhooks that it serves are called for that namespace

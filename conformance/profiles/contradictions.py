@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from conformance.norm.verdict import Outcome
-from conformance.profiles.findings import explains
+from conformance.profiles.differences import explains
 from conformance.profiles.profile import Difference, ImplementationProfile
 from conformance.report.conformance_report import ClaimTest, ConformanceReport
 

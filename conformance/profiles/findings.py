@@ -1,335 +1,291 @@
-"""The findings page of a released program: its violations, with their causes.
+"""The findings page of a released program: a table of causes, and a section for each.
 
-All evidence comes from the report; the profile's `knownDifferences` add the cause and the fault,
-which no run can show. A violation that the profile does not explain is shown prominently, and a
-difference that no longer shows is listed at the end.
+A cause is a known difference of the profile that reports show; its section has what was expected
+and what happened, a run that shows it on all clusters where there is one, and a line of the source.
+The same as a text for its maintainers is `issue_text`. Violations that the profile does not explain
+stand above all others; those that a reading of the norm explains, below.
 """
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
-from types import MappingProxyType
 from typing import Final
 
-from conformance import editions
+import yaml
+
+from conformance.claims import load
+from conformance.norm.claim import Level
 from conformance.norm.verdict import Outcome
-from conformance.profiles.profile import Difference, ImplementationProfile, Origin
-from conformance.report.agreement import together
-from conformance.report.conformance_report import ClaimReport, ClaimTest, ConformanceReport
-from conformance.report.counted import counted
-from conformance.report.run_result import Implementation
-from vocabulary.clock import Micros, format_seconds
-from vocabulary.durations import parse_duration
-from vocabulary.history import read_history
+from conformance.pod_templates import BEHAVIOUR
+from conformance.profiles.differences import (
+    Sighting,
+    by_cluster,
+    evidence_of,
+    in_one_line,
+    sightings,
+    unexplained,
+)
+from conformance.profiles.profile import Difference, ImplementationProfile
+from conformance.report.conformance_report import ConformanceReport
+from conformance.report.counted import counted, first_few
+from vocabulary.clock import format_seconds
+from vocabulary.history import SUBMITTERS, Fault, Write, read_history
+from vocabulary.objects import Object
 
-FAULTS: Final = {
-    "implementation": "the implementation",
-    "text": "the text, which can be read in another way than Assay's decision",
-    "suite": "the suite, which sees a violation where there is none",
-}
-SHOWN_ON: Final[Mapping[str, str]] = {
-    "simulated": "virtual time",
-    "control-plane": "control plane",
-}
-"""By cluster, as pages call it; others by their names."""
-MOST_SCENARIOS: Final = 12
-"""So many are named; the report has all."""
-
-
-def violated(report: ConformanceReport) -> list[ClaimReport]:
-    """The claims that the report says are violated, in its order."""
-    return [claim for claim in report.claims if claim.outcome is Outcome.FAILED]
+_MOST_CLAIMS: Final = 4
+_MOST_FAULTS: Final = 3
+_MOST_NAMES: Final = 4
+"""So many are named in a section; `--details` has all."""
 
 
-def unexplained(
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """One cause in the report of another cluster."""
+
+    word: str
+    """The cluster, as pages call it."""
+    shown: frozenset[str]
+    """The scenarios that show it there."""
+    run: int
+    """How many of the scenarios that show it here were run there."""
+
+    def __str__(self) -> str:
+        if self.shown:
+            return str(len(self.shown))
+        return f"not reproduced in {self.run}" if self.run else "not run there"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One cause, with where reports show it."""
+
+    id: str
+    cause: Difference
+    seen: tuple[Sighting, ...]
+    elsewhere: tuple[Elsewhere, ...]
+
+    @property
+    def claims(self) -> list[str]:
+        """The claims that it violates."""
+        return sorted({each.claim.id for each in self.seen})
+
+    @property
+    def scenarios(self) -> frozenset[str]:
+        return frozenset(each.test.scenario for each in self.seen)
+
+    @property
+    def example(self) -> Sighting:
+        """The simplest run that shows it, of those that show it on other clusters, too, if there
+        are any; of its violations the first."""
+        everywhere = self.scenarios.intersection(*(each.shown for each in self.elsewhere))
+        among = [each for each in self.seen if each.test.scenario in everywhere] or self.seen
+        run = min(among, key=lambda each: each.simplicity).test
+        same = [each for each in self.seen if each.test.history_sha256 == run.history_sha256]
+        return min(same, key=lambda each: each.position)
+
+    @property
+    def decisions(self) -> list[str]:
+        """The ids of Assay's decisions, if all that it violates is Assay's reading of a silence."""
+        of_id = {claim.id: claim for claim in load()}
+        found = [of_id[claim] for claim in self.claims if claim in of_id]
+        is_read = all(each.level in (Level.DERIVED, Level.PROVISIONAL) for each in found)
+        return sorted({each.id for claim in found for each in claim.decisions if is_read})
+
+
+def findings(
     report: ConformanceReport,
     profile: ImplementationProfile,
     beside: Iterable[ConformanceReport] = (),
-) -> list[str]:
-    """The violations of which the profile does not say who is at fault: `AW-001 in SCENARIO`, and
-    `AW-001 in SCENARIO on CLUSTER` of those in reports `beside` it."""
-    found = [(report, "")]
-    found += [(each, f" on {each.environment.cluster}") for each in by_cluster(beside).values()]
-    return [
-        f"{claim.id} in {test.scenario}{where}"
-        for each, where in found
-        for claim in violated(each)
-        for test in _unexplained(claim, profile)
-    ]
+) -> list[Finding]:
+    """The causes that a report shows, or one beside it of another cluster, in the profile's order.
 
-
-def another_implementation(report: ConformanceReport, profile: ImplementationProfile) -> str | None:
-    """The report's implementation, if it is not the profile's."""
-    told, made = report.implementation, profile.implementation
-    if (told.organization, told.project, told.version) == (
-        made.organization,
-        made.project,
-        made.version,
-    ):
-        return None
-    return spelled(told)
-
-
-def spelled(made: Implementation | Origin) -> str:
-    """An implementation and its version: `organization/project v1.0.0`."""
-    return f"{made.organization}/{made.project} {made.version}"
-
-
-def slack_of_histories(report: ConformanceReport, folder: Path) -> dict[str, Micros]:
-    """How slow the machine was in each stored run, by the history's path in the report."""
-    named = {test.history for claim in report.claims for test in claim.tests} - {""}
-    there = sorted(name for name in named if (folder / name).is_file())
-    headers = ((name, read_history(folder / name).header) for name in there)
-    return {name: header.facts.slack_us or 0 for name, header in headers}
-
-
-def edition_of(report: ConformanceReport) -> str:
-    """The edition that was asked for; empty: the default one."""
-    words = shlex.split(report.reproduce.command)
-    return words[words.index("--edition") + 1] if "--edition" in words else ""
-
-
-def judged_by(report: ConformanceReport, profile: ImplementationProfile) -> str:
-    """The edition of the profile's suite whose claims the report judged; empty if it has none."""
-    return editions.edition_of(profile.suite, report.suite.editions)
-
-
-def command_of(
-    test: ClaimTest, *, cluster: str, release: str, edition: str, seed: int | None = None
-) -> str:
-    """The command that makes the same run of a release."""
-    words = ["assay", "run", test.scenario]
-    words += [] if cluster == "simulated" else ["--cluster", cluster]
-    words += ["--implementation", release]
-    words += ["--edition", edition] if edition else []
-    words += [] if seed is None else ["--seed", str(seed)]
-    return shlex.join(words)
-
-
-def by_cluster(reports: Iterable[ConformanceReport]) -> dict[str, ConformanceReport]:
-    """The reports of each cluster as one, by the word for the cluster. Later verdicts count."""
-    found: dict[str, ConformanceReport] = {}
-    for report in reports:
-        word = _shown_on(report)
-        found[word] = together(found[word], report) if word in found else report
+    The first that only others show have their runs instead.
+    """
+    others = by_cluster(beside)
+    found = []
+    for number, cause in enumerate(profile.known_differences, 1):
+        there = {word: tuple(sightings(each, profile, cause)) for word, each in others.items()}
+        seen = tuple(sightings(report, profile, cause))
+        if not seen and not any(there.values()):
+            continue
+        scenarios = {each.test.scenario for each in seen}
+        elsewhere = tuple(
+            Elsewhere(
+                word,
+                frozenset(each.test.scenario for each in there[word]),
+                len(scenarios & _scenarios(other)),
+            )
+            for word, other in others.items()
+        )
+        shown = seen or next(each for each in there.values() if each)
+        found.append(Finding(cause.id or f"cause-{number}", cause, shown, elsewhere))
     return found
+
+
+def _scenarios(report: ConformanceReport) -> frozenset[str]:
+    return frozenset(test.scenario for claim in report.claims for test in claim.tests)
 
 
 def findings_page(
     report: ConformanceReport,
     profile: ImplementationProfile,
-    slack: Mapping[str, Micros] = MappingProxyType({}),
     beside: Iterable[ConformanceReport] = (),
+    literal: ConformanceReport | None = None,
 ) -> str:
-    """The page, in Markdown; `slack` is by history, of those that are there.
-
-    Each finding tells what the reports `beside` it, of other clusters, say of the claim.
-    """
-    return "\n".join(_page(report, profile, slack, by_cluster(beside))) + "\n"
+    """The page, in Markdown. `literal` is a report of the same cluster by another edition: causes
+    that it alone shows follow in a part of their own."""
+    others = list(beside)
+    found = findings(report, profile, others)
+    ids = {each.id for each in found}
+    by_letter = [] if literal is None else findings(literal, profile)
+    more = [each for each in by_letter if each.id not in ids]
+    return "\n".join(_page(report, profile, others, found, more)) + "\n"
 
 
 def _page(
     report: ConformanceReport,
     profile: ImplementationProfile,
-    slack: Mapping[str, Micros],
-    beside: Mapping[str, ConformanceReport],
+    beside: Sequence[ConformanceReport],
+    found: Sequence[Finding],
+    by_letter: Sequence[Finding],
 ) -> Iterator[str]:
-    found = violated(report)
+    yield from opening(report, profile, by_cluster(beside))
+    bugs = [each for each in found if each.cause.fault == "implementation"]
+    readings = [each for each in found if each.cause.fault != "implementation"]
+    decided = [each for each in bugs if each.decisions]
+    yield ""
+    told = f"{counted(len(bugs), 'cause')} in the program"
+    if decided:
+        told += f", {len(decided)} of them by decisions of Assay where the norm is silent"
+    issue = f"assay profile findings {profile.name} REPORT --issue CAUSE"
+    yield f"{told}. `assay run SCENARIO {_options(report, profile)}` shows a cause on its scenario,"
+    yield f"`{issue}` prints it as an issue, with manifests and steps, and `--details` prints all"
+    yield "evidence."
+    if missing := unexplained(report, profile, beside):
+        yield ""
+        yield f"**Not explained yet**: {first_few(missing, 12)}."
+    words = [each.word for each in found[0].elsewhere] if found else []
+    yield ""
+    yield "| " + " | ".join(("cause", "claims", "scenarios", *words)) + " |"
+    yield "|" + "---|" * (3 + len(words))
+    for each in bugs:
+        cells = [f"[{each.id}](#{each.id})", first_few(each.claims, _MOST_CLAIMS)]
+        cells += [str(len(each.scenarios)), *map(str, each.elsewhere)]
+        yield f"| {' | '.join(cells)} |"
+    for each in bugs:
+        yield ""
+        yield from _section(each)
+    if readings:
+        yield ""
+        yield "## Where the text can be read in another way"
+        for each in readings:
+            yield ""
+            yield f"- **{each.id}** ({', '.join(each.claims)}): {_because(each)}"
+    if by_letter:
+        yield ""
+        yield "## By the letter of the norm, also"
+        for each in by_letter:
+            yield ""
+            yield f"- **{each.id}** ({', '.join(each.claims)}): {_because(each)}"
+            yield f"  `{each.example.command}`"
+    yield from _not_judged(report, profile)
+    yield from _not_seen(report, profile, [*found, *by_letter])
+
+
+def opening(
+    report: ConformanceReport,
+    profile: ImplementationProfile,
+    beside: Mapping[str, ConformanceReport],
+    option: str = "",
+) -> Iterator[str]:
+    """The title, and how the report was made."""
+    made, environment = profile.implementation, report.environment
     outcomes = [claim.outcome for claim in report.claims]
-    made = profile.implementation
+    counts = ", ".join(f"{outcomes.count(o)} {o}" for o in reversed(Outcome) if o in outcomes)
+    commit = f", commit {report.suite.commits[:12]}" if report.suite.commits else ""
+    words = ["assay profile findings", profile.name, "REPORT", option]
     yield f"# Findings: {made.project} {made.version}"
     yield ""
-    yield f"What Assay's claims say of [{made.organization}/{made.project}]({made.url})"
-    yield f"{made.version}, {_where(report)}"
-    yield f"(Kubernetes {report.environment.kubernetes_version}) with the profile `{profile.name}`."
-    yield f"Generated by `assay profile findings {profile.name} REPORT` from the report of"
+    yield f"[{made.organization}/{made.project}]({made.url}) {made.version}, {_where(report)}"
+    yield f"(Kubernetes {environment.kubernetes_version}), on {report.date[:10]} by Assay"
+    yield f"{report.suite.version}{commit}: {len(report.claims)} claims, {counts}."
+    for word, other in beside.items():
+        run = counted(len(_scenarios(other)), "scenario")
+        yield f"The column *{word}* has the verdicts of {run} there."
+    yield f"Generated by `{' '.join(filter(None, words))}` from the report of"
     yield ""
     yield "```sh"
     yield report.reproduce.command
     yield "```"
-    yield ""
-    yield _made(report)
-    for word, other in beside.items():
-        run = {test.scenario for claim in other.claims for test in claim.tests}
-        yield ""
-        yield f"The column *{word}* has the verdicts of {counted(len(run), 'scenario')} there."
-    yield ""
-    counts = ", ".join(f"{outcomes.count(o)} {o}" for o in reversed(Outcome) if o in outcomes)
-    yield f"{len(report.claims)} claims: {counts}."
-    debatable = [claim for claim in found if _is_debatable(claim, profile)]
-    if debatable:
-        named = ", ".join(claim.id for claim in debatable)
-        yield ""
-        yield "If the text is read in another way than Assay decided, these hold:"
-        yield f"{named}. They are listed below the others."
-    found = [claim for claim in found if claim not in debatable] + debatable
-    yield from _allowances(profile, slack)
-    yield ""
-    yield "| " + " | ".join(("claim", "name", "at fault", "scenarios", *beside)) + " |"
-    yield "|" + "---|" * (4 + len(beside))
-    for claim in found:
-        faults = [FAULTS[each.fault].split(",")[0] for each in _reasons(claim, profile)]
-        faults += ["unexplained"] if _unexplained(claim, profile) else []
-        fault = ", ".join(dict.fromkeys(faults))
-        seen = [_share(claim.tests), *(_share(_tests(it, claim.id)) for it in beside.values())]
-        cells = (f"[{claim.id}](#{claim.id.lower()})", claim.name, fault, *seen)
-        yield f"| {' | '.join(cells)} |"
-    for claim in found:
-        if debatable and claim is debatable[0]:
-            yield ""
-            yield "# Where the text can be read in another way"
-        yield ""
-        yield from _finding(claim, report, profile, slack, beside)
-    for word, other in beside.items():
-        yield from _only_beside(word, other, profile, {claim.id for claim in found})
-    yield from _not_judged(report, profile)
-    of_others = [claim for other in beside.values() for claim in violated(other)]
-    yield from _not_seen(profile, [*found, *of_others])
 
 
 def _where(report: ConformanceReport) -> str:
     environment = report.environment
     if environment.cluster == "simulated":
-        return "run as a process on the simulated cluster, in virtual time"
+        return "run in virtual time"
     run = "installed in" if environment.operator == "installed" else "run as a process on"
     return f"{run} the cluster {environment.cluster}"
 
 
-def _shown_on(report: ConformanceReport) -> str:
-    return SHOWN_ON.get(report.environment.cluster, report.environment.cluster)
+def _options(report: ConformanceReport, profile: ImplementationProfile) -> str:
+    """The options that select cluster, program and edition of all runs."""
+    words = report.reproduce.command.split()
+    given = [" ".join(words[n : n + 2]) for n, each in enumerate(words) if each == "--edition"]
+    cluster = report.environment.cluster
+    where = [] if cluster == "simulated" else [f"--cluster {cluster}"]
+    return " ".join([f"--implementation {profile.name}", *given, *where])
 
 
-def _tests(report: ConformanceReport, claim: str) -> Sequence[ClaimTest]:
-    return next((each.tests for each in report.claims if each.id == claim), ())
-
-
-def _violation(report: ConformanceReport, claim: str) -> ClaimReport | None:
-    return next((each for each in violated(report) if each.id == claim), None)
-
-
-def _share(tests: Sequence[ClaimTest]) -> str:
-    """`3 of 17`: scenarios in which a claim is violated, of those in which it was judged."""
-    bad = sum(test.outcome is Outcome.FAILED for test in tests)
-    return f"{bad} of {len(tests)}" if tests else "not judged"
-
-
-def _made(report: ConformanceReport) -> str:
-    commit = f", commit {report.suite.commits}" if report.suite.commits else ""
-    return f"made on {report.date[:10]} by Assay {report.suite.version}{commit}."
-
-
-def _allowances(profile: ImplementationProfile, slack: Mapping[str, Micros]) -> Iterator[str]:
-    told = profile.detection
+def _section(finding: Finding) -> Iterator[str]:
+    example = finding.example
+    decided = f" (decision {', '.join(finding.decisions)})" if finding.decisions else ""
+    yield f"## {finding.id}"
     yield ""
-    yield "Assay allows for delays of the operator and the machine:"
+    yield f"Expected{decided}: {in_one_line(example.claim.text)}"
+    yield f"Happened: {_happened(example)}"
     yield ""
-    if told.poke_every:
-        yield f"- The operator polls. Assay edits what is tested every {told.poke_every}."
-    if told.polls_every:
-        yield (
-            f"- Where a scenario edits nothing, the operator reconciles every {told.polls_every} "
-            "by itself."
-        )
-    yield f"- It may react {told.latency} after that, and as much later as the machine was slow."
-    if slack:
-        usual_us, most_us = int(median(slack.values())), max(slack.values())
-        yield (
-            f"- In these runs the machine was slow by {_seconds(usual_us)} (median), at most "
-            f"{_seconds(most_us)}."
-        )
-        spans = (told.latency, told.poke_every, told.clock_resolution)
-        always_us = sum(parse_duration(span) for span in spans if span)
-        yield (
-            f"- Each reaction was allowed {_seconds(always_us + usual_us)} (median), at most "
-            f"{_seconds(always_us + most_us)}. Each violation tells its own."
-        )
-    if told.clock_resolution:
-        early = told.clock_resolution
-        yield f"- Timers may expire {early} early, since they count from whole seconds."
-    granted = [resource for grant in profile.manifests.grants for resource in grant.resources]
-    if granted:
-        yield f"- Assay grants {', '.join(granted)}, which scenarios wrap and its own roles lack."
-
-
-def _finding(
-    claim: ClaimReport,
-    report: ConformanceReport,
-    profile: ImplementationProfile,
-    slack: Mapping[str, Micros],
-    beside: Mapping[str, ConformanceReport],
-) -> Iterator[str]:
-    failing = failing_tests(claim)
-    # Of equally simple ones that which least can be blamed on the machine.
-    simplest = min(
-        failing,
-        key=lambda t: (len(t.faults), slack.get(t.history, 0), t.virtual_seconds, t.name),
-    )
-    yield f"## {claim.id}"
+    yield f"{_because(finding)}"
     yield ""
-    yield f"**{claim.text}** ({claim.level}, {claim.name})"
-    yield ""
-    yield f"— {claim.source}"
-    yield ""
-    for each in _reasons(claim, profile):
-        link = f" ([source]({each.link}))" if each.link else ""
-        yield f"- **At fault**: {FAULTS[each.fault]}. {_line(each.because)}{link}"
-    if missing := _unexplained(claim, profile):
-        yield f"- **At fault**: not decided yet, in {_names(missing)}"
-    seen = _evidence(simplest)
-    late_us = slack.get(simplest.history)
-    slow = "" if late_us is None else f" The machine was slow by {_seconds(late_us)}."
-    yield f"- **Evidence**: {_line(seen)}{slow}"
-    faults = "; ".join(simplest.faults) or "none"
-    yield f"- **Smallest plan**: `{simplest.scenario}`, seed {simplest.seed}, faults: {faults}."
-    command = command_of(
-        simplest,
-        cluster=report.environment.cluster,
-        release=profile.name,
-        edition=edition_of(report),
-        seed=simplest.seed,
-    )
-    yield f"  `{command}` shows it."
-    yield f"- **Seen in** {len(failing)} of {len(claim.tests)} scenarios: {_names(failing)}"
-    for word, other in beside.items():
-        there = _seen_beside(_tests(other, claim.id), failing)
-        not_known = _not_explained_in(_violation(other, claim.id), profile)
-        yield f"- **On the {word}**: {' '.join((there, *not_known))}"
+    yield f"- `{example.test.scenario}`: {_faults(example)}"
+    yield f"- {'; '.join(_clusters(finding))}"
+    if finding.cause.issue:
+        yield f"- Upstream: {finding.cause.issue}"
 
 
-def _seen_beside(tests: Sequence[ClaimTest], failing: Sequence[ClaimTest]) -> str:
-    """The verdicts of another cluster on the claim, for those who ask if it is reproduced."""
-    if not tests:
-        return "not judged."
-    also = [test for test in tests if test.outcome is Outcome.FAILED]
-    if not also:
-        return f"not reproduced, in {counted(len(tests), 'scenario')}."
-    same = {test.scenario for test in also} & {test.scenario for test in failing}
-    return f"violated in {_share(tests)} scenarios, of which {len(same)} are among these."
+def _happened(sighting: Sighting) -> str:
+    return in_one_line(evidence_of(sighting.test))
 
 
-def _only_beside(
-    word: str, other: ConformanceReport, profile: ImplementationProfile, found: Container[str]
-) -> Iterator[str]:
-    only = [claim for claim in violated(other) if claim.id not in found]
-    if not only:
-        return
-    yield ""
-    yield f"## Violated on the {word} alone"
-    yield ""
-    for claim in only:
-        causes = [_line(each.because) for each in _reasons(claim, profile)]
-        causes += _not_explained_in(claim, profile) if causes else ["Not explained yet."]
-        yield f"- {claim.id} ({claim.name}), in {_names(failing_tests(claim))} {' '.join(causes)}"
+def _because(finding: Finding) -> str:
+    cause, link = in_one_line(finding.cause.because), finding.cause.link
+    if not link:
+        return cause
+    return f"{cause} ([{link.rpartition('/')[2]}]({link}))"
 
 
-def _not_explained_in(claim: ClaimReport | None, profile: ImplementationProfile) -> list[str]:
-    """A sentence that names scenarios whose violations the profile does not explain, if any."""
-    missing = [] if claim is None else _unexplained(claim, profile)
-    return [f"Not explained yet in {_names(missing)}"] if missing else []
+def _faults(sighting: Sighting) -> str:
+    return first_few(sighting.test.faults, _MOST_FAULTS) or "no fault"
+
+
+def _clusters(finding: Finding) -> Iterator[str]:
+    """Where it is seen, and why not elsewhere."""
+    here = "virtual time" if finding.example.cluster == "simulated" else finding.example.cluster
+    shown = [each.word for each in finding.elsewhere if each.shown]
+    is_same = all(finding.example.test.scenario in each.shown for each in finding.elsewhere)
+    if shown and is_same:
+        yield f"the same on the {' and the '.join(shown)}"
+    elif shown:
+        yield f"on the {' and the '.join(shown)} in other scenarios"
+    else:
+        yield f"only in {here}"
+    for each in finding.elsewhere:
+        if not each.shown:
+            yield f"{each.word}: {each}"
+    if finding.cause.varies:
+        yield in_one_line(finding.cause.varies)
 
 
 def _not_judged(report: ConformanceReport, profile: ImplementationProfile) -> Iterator[str]:
@@ -340,88 +296,97 @@ def _not_judged(report: ConformanceReport, profile: ImplementationProfile) -> It
     yield "## What was not judged"
     yield ""
     for lack in profile.lacks:
-        named = ", ".join((*lack.claims, *lack.scenarios))
-        yield f"- {lack.feature} ({named}): {_line(lack.because)}"
+        named = list(lack.claims)
+        named += [counted(len(lack.scenarios), "scenario")] if lack.scenarios else []
+        yield f"- {lack.feature} ({', '.join(named)}): {in_one_line(lack.because)}"
     for claim in inconclusive:
-        yield f"- {claim.id} is inconclusive: {_line(claim.reason)}"
+        yield f"- {claim.id} is inconclusive: {in_one_line(claim.reason)}"
+    broke_off: defaultdict[str, list[str]] = defaultdict(list)
     for error in report.errors:
-        yield f"- `{error.name}` broke off: {_line(error.error)}"
+        broke_off[in_one_line(error.error)].append(f"`{error.name}`")
+    for why, names in broke_off.items():
+        yield f"- {first_few(names, _MOST_NAMES)} broke off: {why}"
 
 
-def _not_seen(profile: ImplementationProfile, found: Sequence[ClaimReport]) -> Iterator[str]:
-    seen = {(claim.id, id(known)) for claim in found for known in _reasons(claim, profile)}
+def _not_seen(
+    report: ConformanceReport, profile: ImplementationProfile, found: Sequence[Finding]
+) -> Iterator[str]:
+    """Those of claims that were judged."""
+    shown, judged = {id(each.cause) for each in found}, {claim.id for claim in report.claims}
     stale = [
-        (missing, known.because)
+        known
         for known in profile.known_differences
-        if (missing := [claim for claim in known.claims if (claim, id(known)) not in seen])
+        if id(known) not in shown and judged.intersection(known.claims)
     ]
     if not stale:
         return
     yield ""
     yield "## Known differences that no report shows"
     yield ""
-    for missing, because in stale:
-        yield f"- {', '.join(missing)}: {_line(because)}"
+    for known in stale:
+        yield f"- {', '.join(known.claims)}: {in_one_line(known.because)}"
 
 
-def _reasons(claim: ClaimReport, profile: ImplementationProfile) -> list[Difference]:
-    """Why it is violated where it is, in the profile's words; there may be several reasons."""
-    failing = failing_tests(claim)
-    return [
-        known
-        for known in profile.known_differences
-        if any(explains(known, claim.id, test) for test in failing)
-    ]
+def issue_text(finding: Finding, report: ConformanceReport, folder: Path) -> str:
+    """A finding as a text for the issue tracker of the program.
+
+    Manifests and times of its steps are those of the run's history, if the report's folder has it.
+    """
+    return "\n".join(_issue(finding, report, folder)) + "\n"
 
 
-def _unexplained(claim: ClaimReport, profile: ImplementationProfile) -> list[ClaimTest]:
-    """Where it is violated and no reason of the profile's is of that scenario."""
-    return [
-        test
-        for test in failing_tests(claim)
-        if not any(explains(known, claim.id, test) for known in profile.known_differences)
-    ]
+def _issue(finding: Finding, report: ConformanceReport, folder: Path) -> Iterator[str]:
+    example, made = finding.example, report.implementation
+    yield f"# {finding.id.replace('-', ' ').capitalize()}"
+    yield ""
+    kubernetes = report.environment.kubernetes_version
+    yield f"**Version**: {made.project} {made.version}, Kubernetes {kubernetes}"
+    yield ""
+    yield f"**Expected**: {in_one_line(example.claim.text)} ({example.claim.source})"
+    yield ""
+    yield f"**Happened**: {_happened(example)}"
+    yield ""
+    yield "**Steps**"
+    yield ""
+    history = folder / example.test.history
+    if example.test.history and history.is_file():
+        yield from _steps(history, example.position)
+    else:
+        yield from (f"{n}. {each}" for n, each in enumerate(example.test.faults, 1))
+    yield ""
+    yield f"**Cause**: {_because(finding)}"
+    yield ""
+    yield f"**How it was found**: {'; '.join(_clusters(finding))}, by Assay: `{example.command}`"
 
 
-def explains(known: Difference, claim: str, test: ClaimTest) -> bool:
-    """True if the profile names this reason for the claim in that run and the violation there
-    shows it."""
-    patterns = known.scenarios or (() if known.variants else ("*",))
-    is_named = any(fnmatchcase(test.scenario, each) for each in patterns) or any(
-        fnmatchcase(test.variant, each) for each in known.variants
-    )
-    if claim not in known.claims or not is_named:
-        return False
-    evidence = _evidence(test)
-    return not known.shown_by or any(phrase in evidence for phrase in known.shown_by)
+def _steps(history: Path, until: int) -> Iterator[str]:
+    """The user's manifests and the faults up to a position, in order."""
+    number, has_behaviours = 0, False
+    for entry in read_history(history).entries:
+        if until and entry.n > until:
+            break
+        if isinstance(entry, Write) and entry.actor in SUBMITTERS and entry.event == "ADDED":
+            number += 1
+            yield f"{number}. After {format_seconds(entry.t)} apply:"
+            yield ""
+            text = yaml.safe_dump(_manifest(entry), sort_keys=False, width=100)
+            has_behaviours |= BEHAVIOUR in text
+            yield "   ```yaml"
+            yield from (f"   {line}" for line in text.splitlines())
+            yield "   ```"
+        elif isinstance(entry, Fault) and entry.action != "refused":
+            number += 1
+            undone = "undo: " if entry.action == "reverted" else ""
+            yield f"{number}. After {format_seconds(entry.t)} {undone}{entry.text}"
+    if has_behaviours:
+        yield ""
+        yield f"The annotation `{BEHAVIOUR}` tells what a container does."
 
 
-def _evidence(test: ClaimTest) -> str:
-    """The text of the first violation of a test."""
-    return test.because if test.first_violation is None else test.first_violation.because
-
-
-def _is_debatable(claim: ClaimReport, profile: ImplementationProfile) -> bool:
-    """True if every violation of the claim is explained by a reading of the text alone."""
-    reasons = _reasons(claim, profile)
-    is_known = bool(reasons) and not _unexplained(claim, profile)
-    return is_known and all(each.fault == "text" for each in reasons)
-
-
-def failing_tests(claim: ClaimReport) -> list[ClaimTest]:
-    """The scenarios in which a claim is violated."""
-    return [test for test in claim.tests if test.outcome is Outcome.FAILED]
-
-
-def _names(tests: Iterable[ClaimTest]) -> str:
-    names = sorted({test.scenario.partition("/")[2] for test in tests})
-    more = f" and {len(names) - MOST_SCENARIOS} more" if len(names) > MOST_SCENARIOS else ""
-    return ", ".join(f"`{name}`" for name in names[:MOST_SCENARIOS]) + more + "."
-
-
-def _seconds(span_us: Micros) -> str:
-    return format_seconds(round(span_us, -5))
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
+def _manifest(created: Write) -> Object:
+    found = dict(created.submitted or created.object or {})
+    metadata = found.get("metadata") or {}
+    kept = ("name", "generateName", "namespace", "labels", "annotations", "finalizers")
+    found["metadata"] = {key: metadata[key] for key in kept if metadata.get(key)}
+    found.pop("status", None)
+    return found

@@ -10,37 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from conformance.profiles.findings import (
-    SHOWN_ON,
-    command_of,
-    edition_of,
-    explains,
-    failing_tests,
-    violated,
-)
-from conformance.profiles.profile import Difference, ImplementationProfile
-from conformance.report.conformance_report import ClaimTest, ConformanceReport
+from conformance.profiles.differences import SHOWN_ON, Sighting, sightings
+from conformance.profiles.profile import ImplementationProfile
+from conformance.report.conformance_report import ConformanceReport
 from conformance.report.counted import counted
-
-
-@dataclass(frozen=True, slots=True)
-class Sighting:
-    """One scenario of one report in which a bug violates a claim."""
-
-    release: str
-    """The profile's name."""
-    claim: str
-    test: ClaimTest
-    cluster: str
-    edition: str
-    """Empty: the default one."""
-
-    @property
-    def command(self) -> str:
-        """The command that makes the same run."""
-        return command_of(
-            self.test, cluster=self.cluster, release=self.release, edition=self.edition
-        )
 
 
 @dataclass(slots=True)
@@ -67,19 +40,8 @@ def bugs_shown(
             bug = found.setdefault((profile.suite, because), Bug(because))
             bug.links[profile.name] = known.link or ""
             bug.issue = known.issue or bug.issue
-            bug.sightings += _sightings(report, profile, known)
+            bug.sightings += sightings(report, profile, known)
     return list(found.values())
-
-
-def _sightings(
-    report: ConformanceReport, profile: ImplementationProfile, known: Difference
-) -> Iterator[Sighting]:
-    edition = edition_of(report)
-    for claim in violated(report):
-        for test in failing_tests(claim):
-            if explains(known, claim.id, test):
-                cluster = report.environment.cluster
-                yield Sighting(profile.name, claim.id, test, cluster, edition)
 
 
 def track_record_page(bugs: Sequence[Bug]) -> str:
@@ -113,19 +75,12 @@ def _page(bugs: Sequence[Bug]) -> Iterator[str]:
 
 def _cells(bug: Bug) -> Iterator[str]:
     seen = bug.sightings
-    first = min(seen, key=_simplicity)
+    first = min(seen, key=lambda each: (each.cluster != "simulated", each.simplicity))
     source = bug.links[first.release]
     yield bug.because.replace("|", "\\|") + (f" ([source]({source}))" if source else "")
-    yield ", ".join(sorted({sighting.claim for sighting in seen}))
+    yield ", ".join(sorted({sighting.claim.id for sighting in seen}))
     yield ", ".join(dict.fromkeys(sighting.release for sighting in seen))
     clusters = dict.fromkeys(sighting.cluster for sighting in seen)
     yield ", ".join(SHOWN_ON.get(cluster, cluster) for cluster in sorted(clusters, reverse=True))
     yield f"`{first.command}`"
     yield f"[{bug.issue.rpartition('/')[2]}]({bug.issue})" if bug.issue else "none found"
-
-
-def _simplicity(sighting: Sighting) -> tuple[bool, int, float, str]:
-    """The sort key of the one that is shown soonest and needs the fewest faults."""
-    test = sighting.test
-    is_real = sighting.cluster != "simulated"
-    return is_real, len(test.faults), test.virtual_seconds, test.scenario

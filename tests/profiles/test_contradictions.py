@@ -7,7 +7,7 @@ import pytest
 
 from conformance.norm.verdict import Outcome
 from conformance.profiles.contradictions import Contradiction, by_cause, contradictions
-from conformance.profiles.findings import violated
+from conformance.profiles.differences import violated
 from conformance.profiles.profile import Difference, ImplementationProfile
 from conformance.profiles.reading import read_profile
 from conformance.report.build import build_report

@@ -309,4 +309,4 @@ def test_what_is_not_explained_beside_ends_with_1(
     first = next(claim for claim in stored.claims if claim.outcome is Outcome.FAILED)
     assert f"not explained by the profile: {first.id} in " in ended.err
     assert " on control-plane" in ended.err.partition(", ")[0]
-    assert "Not explained yet." in (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert "**Not explained yet**: " in (tmp_path / "page.md").read_text(encoding="utf-8")

@@ -8,13 +8,13 @@ import msgspec
 import pytest
 
 from conformance.cli.exit_code import ExitCode
-from conformance.profiles.findings import violated
+from conformance.profiles.differences import violated
 from conformance.profiles.profile import Difference, ImplementationProfile
 from conformance.profiles.track_record import bugs_shown, track_record_page
 from conformance.report.conformance_report import ConformanceReport, Environment
 from conformance.report.yaml_text import write_report
 from tests.cli.command import assay
-from tests.profiles.test_findings import profile, report
+from tests.profiles.test_details import profile, report
 
 __all__ = ["report"]
 

@@ -191,7 +191,7 @@ def no_pods_beside_predecessors(run: JobSetRun) -> Obligations:
 )
 def no_pods_beside_those_before(run: JobSetRun) -> Obligations:
     """With the restartStrategy BlockingRecreate, no pod of a Job MUST be created while one of the
-    Job that it replaces runs, whoever deleted that."""
+    Job that it replaces runs, even if another client deleted that Job."""
     before: dict[tuple[str, str] | None, list[Track]] = {}
     for child in run.children:
         pods = [pod for pod in run.history.owned.get(child.track.uid, ()) if pod.kind == str(POD)]

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from chaos.fault import Fault
 from chaos.faults import ApiErrors, DelayWatch, Kill, LoseReply, StaleReads
-from conformance.breaking import during, operator_away
+from conformance.breaking import during
 from conformance.scenario_type import scenario
 from conformance.suites.jobset.api import FAIL_JOB_SET, RESTART_JOB_SET, RESTART_UNCOUNTED
 from conformance.suites.jobset.handle import JobSet
@@ -160,7 +160,7 @@ def jobs_are_seen_late(world: World) -> None:
 def failure_before_a_suspension(world: World, action: Any) -> None:
     """A failure that happens together with a suspension is answered then or at the resumption."""
     its = _running(world, [action])
-    with operator_away(world):
+    with during(world, StaleReads()):  # webhooks answer on
         its.fail("w-1")
         world.wait(3 * SECOND)
         its.suspend()
@@ -173,7 +173,7 @@ def failure_before_a_suspension(world: World, action: Any) -> None:
 def failure_before_a_lasting_suspension(world: World) -> None:
     """A JobSet says that it is suspended, and a Job of it has failed together with that."""
     its = _running(world, [ACTIONS["counted"]])
-    with operator_away(world):
+    with during(world, StaleReads()):  # webhooks answer on
         its.fail("w-1")
         world.wait(3 * SECOND)
         its.suspend()
@@ -257,7 +257,7 @@ def _fail_and_succeed_unseen(
     """Have a Job fail, and then another one succeed, while no controller runs."""
     jobs = [replicated_job("w"), replicated_job("v")]
     its = JobSet.ready(world, job_set(jobs, successPolicy=policy))
-    with operator_away(world):
+    with during(world, StaleReads()):  # webhooks answer on
         its.fail("v-0")
         world.wait(5 * SECOND)
         its.fail("w-0", 0)
