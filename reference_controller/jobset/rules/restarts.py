@@ -97,6 +97,6 @@ class RestartRules:
         return strategy == "BlockingRecreate"
 
     def waits_for_pods(self, strategy: str) -> bool:
-        """True if no Job is created beside pods of the one that it replaces, also where another client
+        """True if no Job is created beside pods of the one that it replaces, even if another client
         deleted that one."""
         return strategy == "BlockingRecreate"
