@@ -18,13 +18,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from clusters.control_plane import kwok
 from conformance import borrowed_operator
 from conformance.borrowed_nodes import as_before, status_before
 from conformance.left_behind import LeftBehindError
 from conformance.retrying_connection import RetryingConnection
 from conformance.scratch import Claim, abandoned, remove_abandoned
 from conformance.stored import WEBHOOK_FAILED
-from fixtures.control_plane import kwok
 from reference_controller.runtime.connection import connect
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError

@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
+from clusters.simulated.controllers.settings import Declared
 from conformance.bug import in_words
 from conformance.deployed_reference import in_one_namespace
 from conformance.nearest import meant
@@ -32,7 +33,6 @@ from conformance.under_test import (
     UnderTest,
     upgraded,
 )
-from fixtures.simulated.controllers.settings import Declared
 from reference_controller import programs
 from reference_controller.manifests import Manifests
 from reference_controller.reference_program import ReferenceProgram

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from fixtures.simulated.controllers.settings import Declared
+from clusters.simulated.controllers.settings import Declared
 from reference_controller.runtime.admission_review import Webhooks
 from vocabulary.clock import Micros
 from vocabulary.history import OperatorFacts
@@ -20,7 +20,7 @@ from vocabulary.implementations import UPGRADED
 from vocabulary.objects import Object
 
 if TYPE_CHECKING:
-    from fixtures.simulated.api_server import ApiServer, Interposed
+    from clusters.simulated.api_server import ApiServer, Interposed
 
 READY_PATH = "/readyz"
 READY_AFTER_SECONDS = 10

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-from fixtures import parent_bound
-from fixtures.control_plane.binaries import BinariesMissingError, locate
+from clusters import parent_bound
+from clusters.control_plane.binaries import BinariesMissingError, locate
 from tests.durations import Durations
 from tests.order import in_shares
 

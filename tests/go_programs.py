@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.control_plane.builder import go_toolchain
-from fixtures.go_time.lockstep_patches import PATCHES
-from fixtures.go_time.overlay import Patches, write_overlay
+from clusters.control_plane.builder import go_toolchain
+from clusters.go_time.lockstep_patches import PATCHES
+from clusters.go_time.overlay import Patches, write_overlay
 
 
 def require_go() -> None:

@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
-from fixtures.simulated.controllers.settings import Settings
-from fixtures.simulated.store import Change
+from clusters.simulated.cluster import NodeSpec, SimulatedCluster
+from clusters.simulated.controllers.settings import Settings
+from clusters.simulated.store import Change
 from reference_controller.runtime.controller import Controller
 from reference_controller.runtime.operator import Operator, Pending
 from vocabulary import requests as rq

@@ -1,7 +1,7 @@
 """The vocabulary shared by all rooms.
 
 Assay has four rooms: `reference_controller` (correct behavior), `conformance` (claims and
-their evaluation), `chaos` (faults) and `fixtures` (clusters, real and simulated). They meet
+their evaluation), `chaos` (faults) and `clusters` (real and simulated ones). They meet
 in this package, which stays small on purpose: it decides nothing about any controller. A room of
 its own, `mlbatch_tools`, has tools for users of clusters.
 

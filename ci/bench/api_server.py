@@ -14,11 +14,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from clusters.simulated.api_server import ApiServer
+from clusters.simulated.loop import Loop
+from clusters.simulated.recorder import Recorder
+from clusters.simulated.store import Store
 from conformance.suites.appwrapper.api import APPWRAPPER
-from fixtures.simulated.api_server import ApiServer
-from fixtures.simulated.loop import Loop
-from fixtures.simulated.recorder import Recorder
-from fixtures.simulated.store import Store
 from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION, JOB, POD
 from vocabulary.requests import Create, Delete, Get, List, Patch, Update
 

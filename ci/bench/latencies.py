@@ -2,7 +2,7 @@
 
     python ci/bench/latencies.py              print what is measured beside what runs draw
     python ci/bench/latencies.py --write      have runs draw from what is measured from now on:
-                                              fixtures/simulated/latencies.json, docs/latencies.md
+                                              clusters/simulated/latencies.json, docs/latencies.md
     python ci/bench/latencies.py --page       the page again, from that file
 
 Takes a minute. Other clients write meanwhile, as in a run of a suite. A response is taken to be on
@@ -35,11 +35,11 @@ from kubernetes.config import new_client_from_config
 from urllib3 import HTTPResponse
 from urllib3.exceptions import HTTPError
 
-from fixtures.behaviour import BEHAVIOUR
-from fixtures.control_plane import Api, ControlPlane, FakeNode, Settings, nodes
-from fixtures.control_plane.versions import KUBERNETES, version_of
-from fixtures.simulated.cluster import SimulatedCluster
-from fixtures.simulated.latencies import MEASURED, drawn
+from clusters.behaviour import BEHAVIOUR
+from clusters.control_plane import Api, ControlPlane, FakeNode, Settings, nodes
+from clusters.control_plane.versions import KUBERNETES, version_of
+from clusters.simulated.cluster import SimulatedCluster
+from clusters.simulated.latencies import MEASURED, drawn
 from vocabulary.clock import MINUTE, Micros
 from vocabulary.kinds import JOB
 from vocabulary.objects import Object, get_path, labels_of, meta, name_of
@@ -47,7 +47,7 @@ from vocabulary.requests import Create
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 PAGE: Final = ROOT / "docs" / "latencies.md"
-DATA: Final = ROOT / "fixtures" / "simulated" / "latencies.json"
+DATA: Final = ROOT / "clusters" / "simulated" / "latencies.json"
 WRITES: Final = 2_000
 JOBS: Final = 200
 SHARES: Final = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -74,7 +74,7 @@ take on a control plane of Kubernetes {kubernetes}, and writes this page. Measur
 
 The cells have the 5th, 25th, 50th, 75th and 95th percentile in milliseconds. In virtual time each
 request, event and reaction is drawn from these distributions, which are in
-fixtures/simulated/latencies.json; runs read nothing else, so that equal seeds give equal bytes on
+clusters/simulated/latencies.json; runs read nothing else, so that equal seeds give equal bytes on
 every machine. What is seen of them in virtual time stands beside them: a reaction also takes what
 comes before it, such as another pod's turn.
 

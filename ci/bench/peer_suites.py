@@ -18,10 +18,10 @@ import yaml
 from benchmarks_page import write_section
 from ginkgo_report import GinkgoError, specs
 
+from clusters.control_plane import builder, versions
 from conformance.profiles import program
 from conformance.profiles.reading import read_profile
 from conformance.suite import shipped_profiles
-from fixtures.control_plane import builder, versions
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "envtest.md"

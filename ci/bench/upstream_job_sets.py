@@ -32,11 +32,11 @@ from our_runs import Run, runs_of
 from upstream_cases import TAG, scenarios_of_cases
 
 import conformance
+from clusters.control_plane import binaries, builder, versions
 from conformance.profiles import program
 from conformance.profiles.profile import ImplementationProfile
 from conformance.profiles.reading import read_profile
 from conformance.suite import shipped_profiles
-from fixtures.control_plane import binaries, builder, versions
 
 TREE = Path(__file__).resolve().parents[2]
 COMMAND = "python ci/bench/upstream_job_sets.py --release {} --write"

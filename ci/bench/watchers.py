@@ -34,7 +34,7 @@ from typing import Any, NamedTuple
 import yaml
 from benchmarks_page import write_section
 
-from fixtures.control_plane import ControlPlane, Settings, users
+from clusters.control_plane import ControlPlane, Settings, users
 
 HEADING = "Watches of many clients"
 PERIOD_SECONDS = 1.0

@@ -22,6 +22,12 @@ import chaos.faults  # noqa: F401 - registers every fault
 from chaos.fault import Fault, fault_from_data
 from chaos.faults import Kill
 from chaos.injector import Injected, Injector
+from clusters.simulated.cluster import SimulatedCluster
+from clusters.simulated.controllers import SHORT_NAMES
+from clusters.simulated.controllers.settings import Settings
+from clusters.simulated.serve.certificate import make_certificate
+from clusters.simulated.serve.registered_webhooks import RegisteredWebhooks, Services
+from clusters.simulated.serve.server import serve
 from conformance.as_tests.judging import Judgement, judged
 from conformance.cli.manifest_files import create, manifests_in
 from conformance.history import History
@@ -31,12 +37,6 @@ from conformance.worlds.served.faults import FaultGate, ServedGround
 from conformance.worlds.served.program import Program
 from conformance.worlds.served.programs import Programs
 from conformance.worlds.served.recording import end, header_of, is_at_rest
-from fixtures.simulated.cluster import SimulatedCluster
-from fixtures.simulated.controllers import SHORT_NAMES
-from fixtures.simulated.controllers.settings import Settings
-from fixtures.simulated.serve.certificate import make_certificate
-from fixtures.simulated.serve.registered_webhooks import RegisteredWebhooks, Services
-from fixtures.simulated.serve.server import serve
 from vocabulary.clock import SECOND, Micros
 from vocabulary.durations import parse_span
 from vocabulary.history import (

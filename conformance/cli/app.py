@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from clusters.parent_bound import bind_to_environment
 from conformance.cli import (
     chaos,
     check,
@@ -33,7 +34,6 @@ from conformance.cli.examples import name_examples
 from conformance.cli.exit_code import EXIT_CODES_HELP, ExitCode
 from conformance.cli.problems import exit_code_for, report_bug, report_problem
 from conformance.running.collecting import OBJECTS_PER_COLLECTION
-from fixtures.parent_bound import bind_to_environment
 from vocabulary import suite_path
 from vocabulary.entry_points import EntryPointError, EntryPoints
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from fixtures.control_plane import BuildStep
+    from clusters.control_plane import BuildStep
 
 
 @contextmanager

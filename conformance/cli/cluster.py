@@ -23,8 +23,8 @@ def build() -> None:
 
     Takes some minutes the first time. Programs in KUBEBUILDER_ASSETS or on PATH need no build.
     """
+    from clusters.control_plane import build as build_programs
     from conformance.cli.building import showing_build
-    from fixtures.control_plane import build as build_programs
 
     with showing_build() as show:
         folder = build_programs(show)
@@ -48,12 +48,12 @@ def up(
     assay run --cluster control-plane --cluster-folder .assay/cluster
     assay cluster down
     """
+    from clusters.control_plane import up as start
     from conformance.profiles.choosing import all_under_test, unfilled
     from conformance.running.suite import roles_of
     from conformance.scenarios import SCENARIOS, all_crds
     from conformance.worlds.control_plane.plane_session import SHARED
     from conformance.worlds.control_plane.session import installed_crds
-    from fixtures.control_plane import up as start
 
     roles = roles_of(SCENARIOS.values())
     roles = tuple(role for role in roles if role not in unfilled(implementation, roles))
@@ -66,7 +66,7 @@ def up(
 @app.command("down")
 def down(folder: Folder = DEFAULT_FOLDER) -> None:
     """End the control plane and all its processes."""
-    from fixtures.control_plane import down as stop
+    from clusters.control_plane import down as stop
 
     typer.echo("stopped" if stop(folder) else f"no control plane runs from {folder}")
 
@@ -77,7 +77,7 @@ def status(folder: Folder = DEFAULT_FOLDER) -> None:
 
     Exit code 0: all are ready. 4: there is none, or not all are.
     """
-    from fixtures.control_plane import status as status_of
+    from clusters.control_plane import status as status_of
 
     found = status_of(folder)
     if found is None:

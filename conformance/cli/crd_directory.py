@@ -8,9 +8,9 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from clusters.simulated.api_server import ApiServer
+from clusters.simulated.cluster import HARNESS
 from conformance.cli.problems import BadInputError
-from fixtures.simulated.api_server import ApiServer
-from fixtures.simulated.cluster import HARNESS
 from vocabulary.errors import ApiError
 from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION
 from vocabulary.mistakes import mistake_of

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from clusters.simulated.api_server import ApiServer
 from conformance.cli.crd_directory import FILE_ENDINGS, MAX_BYTES, require_definition
 from conformance.cli.problems import BadInputError
-from fixtures.simulated.api_server import ApiServer
 from vocabulary.errors import ApiError
 from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION, NAMESPACE, kind_of
 from vocabulary.objects import Object, meta, name_of

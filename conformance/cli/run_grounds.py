@@ -36,10 +36,10 @@ def _existing(
     asked: RunArguments, options: RunOptions, words: Sequence[str]
 ) -> Iterator[RunOptions]:
     """Another client's: examined, and agreed upon, before anything is done there."""
+    from clusters.control_plane.ports import LOOPBACK
     from conformance.profiles.choosing import all_under_test
     from conformance.running.suite import roles_of, select
     from conformance.running.why_not_run import why_one_process
-    from fixtures.control_plane.ports import LOOPBACK
 
     chosen = select(words, one_case=asked.one_case)
     roles = roles_of(chosen)

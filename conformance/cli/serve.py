@@ -114,16 +114,16 @@ def serve(
     import time
     from contextlib import ExitStack
 
+    from clusters.simulated.cluster import SimulatedCluster
+    from clusters.simulated.controllers.settings import Settings
+    from clusters.simulated.custom_resources.conversion import of_definitions
+    from clusters.simulated.serve.registered_webhooks import RegisteredWebhooks
+    from clusters.simulated.serve.server import serve as serve_cluster
     from conformance.cli.crd_directory import define, definitions_in
     from conformance.cli.manifest_files import create, manifests_in
     from conformance.cli.one_of import require_one_of
     from conformance.implementation import implementation
     from conformance.worlds.served.recording import end, header_of
-    from fixtures.simulated.cluster import SimulatedCluster
-    from fixtures.simulated.controllers.settings import Settings
-    from fixtures.simulated.custom_resources.conversion import of_definitions
-    from fixtures.simulated.serve.registered_webhooks import RegisteredWebhooks
-    from fixtures.simulated.serve.server import serve as serve_cluster
     from reference_controller import programs
     from vocabulary.clock import SIMULATION_EPOCH_US
     from vocabulary.history import OPERATOR, write_history
@@ -202,9 +202,9 @@ def _remove(path: Path, own: bytes) -> None:
 
 def _chosen(controllers: str, *, none: bool) -> set[str] | None:
     """The names of the controllers to run; None for all of them."""
+    from clusters.simulated.controllers import SHORT_NAMES
     from conformance.cli.one_of import require_one_of
     from conformance.cli.problems import BadInputError
-    from fixtures.simulated.controllers import SHORT_NAMES
 
     if none and controllers:
         raise BadInputError("--no-controllers and --controllers exclude each other; give one")

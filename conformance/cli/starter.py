@@ -18,9 +18,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
+from clusters import parent_bound
 from conformance.worlds.control_plane.network import enter
 from conformance.worlds.control_plane.starter import OURS
-from fixtures import parent_bound
 from reference_controller import programs
 
 PR_SET_CHILD_SUBREAPER: Final = 36
@@ -108,7 +108,7 @@ def _become(order: dict[str, Any], starter: int) -> NoReturn:
 
 
 def _start_ticks(pid: int) -> int:
-    """When a process started, as `fixtures.control_plane.process` tells one from another."""
+    """When a process started, as `clusters.control_plane.process` tells one from another."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
     except (FileNotFoundError, ProcessLookupError):

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from clusters.python_time import interpreter_of
 from conformance.explore.written_profile import Found, profile_of, relative_to
 from conformance.profiles.profile import ImplementationProfile
-from fixtures.python_time import interpreter_of
 from vocabulary.safe_yaml import YamlError
 
 HEALTH: Final = "http://127.0.0.1:{health_port}/healthz"

@@ -34,6 +34,7 @@ from chaos.faults.api_error import Verb
 from chaos.happening import Place
 from chaos.plan import Step
 from chaos.trigger import At
+from clusters.simulated.patches.merge_patch import apply_merge_patch
 from conformance.explore.drawn_objects import drawn_objects, schemas_of
 from conformance.explore.first_look import rest_of
 from conformance.history import History, Track
@@ -46,7 +47,6 @@ from conformance.history.normal_form import (
     of_neighbour,
 )
 from conformance.report.run_result import RunResult
-from fixtures.simulated.patches.merge_patch import apply_merge_patch
 from vocabulary.clock import MILLISECOND, MINUTE, SECOND, Micros, format_seconds
 from vocabulary.history import OPERATOR, Counterpart, Write, role_of
 from vocabulary.implementations import UPGRADED

@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from clusters.simulated.controllers.kubelets.wishes import REASON as UNKNOWN
 from conformance.history import History, Track
 from conformance.history.normal_form import OF_PROCESSES, is_compared
 from conformance.norm.words import listed, span
 from conformance.report.counted import counted, first_few
 from conformance.report.run_result import REFUSED, RunResult
-from fixtures.simulated.controllers.kubelets.wishes import REASON as UNKNOWN
 from vocabulary.clock import Micros
 from vocabulary.history import AT_REST, MAY_NOT, OPERATOR, Counterpart, Write, role_of
 from vocabulary.kinds import EVENT, POD

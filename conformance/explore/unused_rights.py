@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from fixtures.simulated.access.rules import ALL, covers
+from clusters.simulated.access.rules import ALL, covers
 from vocabulary.objects import Object
 
 Used = Mapping[str, int]

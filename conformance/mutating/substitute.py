@@ -9,7 +9,7 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
 from typing import Final
 
-ROOMS: Final = ("vocabulary", "reference_controller", "fixtures", "chaos", "conformance", "tests")
+ROOMS: Final = ("vocabulary", "reference_controller", "clusters", "chaos", "conformance", "tests")
 
 
 def substitute(module: str, source: str) -> None:

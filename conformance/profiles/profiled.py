@@ -12,6 +12,13 @@ from typing import Any, Final
 import msgspec
 import yaml
 
+from clusters import python_time
+from clusters.simulated.api_server import ApiServer
+from clusters.simulated.controllers.settings import Declared
+from clusters.simulated.loop import Loop
+from clusters.simulated.patches.merge_patch import apply_merge_patch
+from clusters.simulated.recorder import Recorder
+from clusters.simulated.store import Store
 from conformance import suite
 from conformance.profiles.configuration import configuration, reconfigured
 from conformance.profiles.placeholders import fill_text
@@ -35,13 +42,6 @@ from conformance.under_test import (
     upgraded,
 )
 from conformance.worlds.mounted_certificate import foreign_files
-from fixtures import python_time
-from fixtures.simulated.api_server import ApiServer
-from fixtures.simulated.controllers.settings import Declared
-from fixtures.simulated.loop import Loop
-from fixtures.simulated.patches.merge_patch import apply_merge_patch
-from fixtures.simulated.recorder import Recorder
-from fixtures.simulated.store import Store
 from reference_controller.runtime.admission_review import Webhooks
 from vocabulary.clock import Micros
 from vocabulary.durations import parse_duration

@@ -19,14 +19,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from clusters.control_plane import builder, versions
+from clusters.control_plane.binaries import cache_root
+from clusters.go_time.lockstep_patches import PATCHES
+from clusters.go_time.overlay import digest, write_overlay
 from conformance.profiles.go_package import require_main_package
 from conformance.profiles.profile import GoModule, ImplementationProfile, Program
 from conformance.profiles.reading import Problem
 from conformance.suite import shipped_profiles
-from fixtures.control_plane import builder, versions
-from fixtures.control_plane.binaries import cache_root
-from fixtures.go_time.lockstep_patches import PATCHES
-from fixtures.go_time.overlay import digest, write_overlay
 from vocabulary.regular_files import open_regular
 from vocabulary.safe_yaml import YamlError
 
@@ -58,7 +58,7 @@ def program_of(
 ) -> Path:
     """The program's file; `path` is the profile's. ProgramMissingError if it is not there.
 
-    In virtual time it is another build of the same source, see `fixtures.go_time`.
+    In virtual time it is another build of the same source, see `clusters.go_time`.
     """
     is_python = profile.program.runtime == "python"
     if in_virtual_time and profile.program.go_module is None and not is_python:

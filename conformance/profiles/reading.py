@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
 
+from clusters.behaviour import BEHAVIOUR, BehaviourError, parse_behaviour
 from conformance import claims, suite
 from conformance.nearest import meant
 from conformance.profiles.configuration import settings_in
@@ -27,7 +28,6 @@ from conformance.profiles.profile import (
 from conformance.scenarios import SCENARIOS
 from conformance.suite import shipped_profiles
 from conformance.under_test import MUTATING, VALIDATING
-from fixtures.behaviour import BEHAVIOUR, BehaviourError, parse_behaviour
 from vocabulary.clock import MILLISECOND, MINUTE, SECOND, Micros
 from vocabulary.durations import format_duration, parse_duration
 from vocabulary.history import OPERATOR

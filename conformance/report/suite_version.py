@@ -7,7 +7,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Final
 
-_ROOMS: Final = ("vocabulary", "reference_controller", "fixtures", "chaos", "conformance")
+_ROOMS: Final = ("vocabulary", "reference_controller", "clusters", "chaos", "conformance")
 """The packages that a run executes; other changes do not matter."""
 
 

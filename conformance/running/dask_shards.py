@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from clusters import parent_bound
 from conformance.report.folder import JOURNAL_NAME
-from fixtures import parent_bound
 
 SHARDS_PER_THREAD: Final = 4
 """Shards take unequal times: with more of them than there are threads, none waits for long."""

@@ -51,7 +51,7 @@ _PRELOAD: Final = (
     "conformance.claims",
     "conformance.report.run_result",
     "conformance.scenarios",
-    "fixtures.simulated.cluster",
+    "clusters.simulated.cluster",
 )
 """Modules that a run needs and that do not depend on the reference, loaded once."""
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from chaos.plan import Plan
+from clusters.simulated.mistakes import SimulationError
 from conformance import claims
 from conformance.history import History
 from conformance.implementation import Implementation
@@ -29,7 +30,6 @@ from conformance.world import NotReachedError, World
 from conformance.worlds.lockstep.pacing import BusyError
 from conformance.worlds.simulated.world import SimulatedWorld
 from conformance.worlds.turns import turns_at
-from fixtures.simulated.mistakes import SimulationError
 from vocabulary.clock import SECOND
 from vocabulary.entry_points import line_that_raised
 from vocabulary.errors import ApiError

@@ -29,9 +29,9 @@ from vocabulary.history import Header, Mark, OperatorUnderTest, history_digest
 from vocabulary.implementations import REFERENCE
 
 if TYPE_CHECKING:
+    from clusters.control_plane.settings import Settings
     from conformance.worlds.control_plane.session import Session
     from conformance.worlds.existing.preflight import Undertaking
-    from fixtures.control_plane.settings import Settings
 
 MANY_AT_A_TIME: Final = 32
 """Simulated runs that a process gets at a time: they take milliseconds."""

@@ -8,6 +8,10 @@ from typing import Any, Final
 
 import msgspec
 
+from clusters.simulated.api_server import ApiServer, Interposed, Send
+from clusters.simulated.asked_for import asked_for
+from clusters.simulated.reading import in_version
+from clusters.simulated.store import Key
 from conformance.history.normal_form import OF_PROCESSES
 from conformance.wire.paths import Path, changed, merge_patch, with_change
 from conformance.wire.rules import (
@@ -22,10 +26,6 @@ from conformance.wire.rules import (
     Mistake,
     rules_at,
 )
-from fixtures.simulated.api_server import ApiServer, Interposed, Send
-from fixtures.simulated.asked_for import asked_for
-from fixtures.simulated.reading import in_version
-from fixtures.simulated.store import Key
 from vocabulary.errors import ApiError
 from vocabulary.history import Process
 from vocabulary.kinds import NAMESPACE

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from fixtures.simulated.serve.traffic import Traffic, UnsettledError
+from clusters.simulated.serve.traffic import Traffic, UnsettledError
 from vocabulary.clock import HOUR, MINUTE, SECOND
 from vocabulary.durations import parse_span
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
-ROOMS: Final = ("vocabulary", "fixtures", "chaos", "reference_controller", "conformance")
+ROOMS: Final = ("vocabulary", "clusters", "chaos", "reference_controller", "conformance")
 NAME: Final = re.compile(r"\w*(Error|Exception)")
 MAY_DEFINE: Final = re.compile(rf"class {NAME.pattern}\b.*def __init__", re.DOTALL)
 """In the text of a file that has such a class: parsing all files takes seconds."""

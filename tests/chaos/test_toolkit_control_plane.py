@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from conformance.implementation import implementation
-from fixtures import crds as fixture_crds
-from fixtures.control_plane import (
+from clusters import crds as fixture_crds
+from clusters.control_plane import (
     ControlPlane,
     FakeNode,
     Settings,
     nodes,
 )
+from conformance.implementation import implementation
 
 ROOT = Path(__file__).parents[2]
 EXPERIMENTS = sorted((ROOT / "chaos" / "experiments").glob("*.yaml"))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-GENERAL = ("vocabulary", "chaos", "fixtures", "conformance")
+GENERAL = ("vocabulary", "chaos", "clusters", "conformance")
 
 
 @pytest.mark.parametrize("room", GENERAL)

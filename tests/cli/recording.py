@@ -20,9 +20,9 @@ from typing import Any
 
 from kubernetes import client, config
 
+from clusters.control_plane import ControlPlane, FakeNode, audit, nodes, wait_until
+from clusters.control_plane.users import User
 from conformance.implementation import implementation
-from fixtures.control_plane import ControlPlane, FakeNode, audit, nodes, wait_until
-from fixtures.control_plane.users import User
 from vocabulary.objects import get_path
 
 OPERATOR_USER = "system:serviceaccount:appwrapper-system:controller"

@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from kubernetes import client, config
 
+from clusters.control_plane import ControlPlane, FakeNode, audit, nodes, wait_until
+from clusters.control_plane.users import User
 from conformance.implementation import implementation
 from conformance.suites.jobset.api import JOB_SET, RESTART_JOB_SET
 from conformance.suites.jobset.scenarios.workloads import job_set, replicated_job, rule
-from fixtures.control_plane import ControlPlane, FakeNode, audit, nodes, wait_until
-from fixtures.control_plane.users import User
 from reference_controller.jobset.admission import mutate
 from tests.cli.recording import LIMIT_SECONDS, LOGS, NAMESPACE, PERSON, operator, store
 from vocabulary.objects import condition_status

@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from kubernetes import client, config
 
+from clusters.control_plane import ControlPlane, FakeNode, audit, nodes, wait_until
+from clusters.control_plane.users import User
 from conformance.implementation import implementation
 from conformance.suites.kueue.api import CLUSTER_QUEUE, LOCAL_QUEUE, RESOURCE_FLAVOR, WORKLOAD
 from conformance.suites.kueue.handle import job
-from fixtures.control_plane import ControlPlane, FakeNode, audit, nodes, wait_until
-from fixtures.control_plane.users import User
 from tests.cli.recording import LIMIT_SECONDS, LOGS, NAMESPACE, PERSON, operator, store
 from vocabulary.kinds import Kind
 from vocabulary.objects import Object, condition_status

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from clusters.control_plane.cluster import ClusterStatus
+from clusters.control_plane.health import ComponentStatus
 from conformance.cli.exit_code import ExitCode
-from fixtures.control_plane.cluster import ClusterStatus
-from fixtures.control_plane.health import ComponentStatus
 from tests.cli.conftest import Assay
 
 
@@ -25,7 +25,7 @@ def test_of_one_that_was_stopped_the_status_says_that_and_no_address_of_it(
     stopped = ClusterStatus(
         folder=tmp_path, server="https://127.0.0.1:1", kubeconfig=tmp_path / "k", components=parts
     )
-    monkeypatch.setattr("fixtures.control_plane.status", lambda _: stopped)
+    monkeypatch.setattr("clusters.control_plane.status", lambda _: stopped)
     ended = assay("cluster", "status", "--folder", tmp_path)
     assert ended.code == ExitCode.ENVIRONMENT
     told = f"the control plane in {tmp_path} is down; start a new one with: assay cluster up\n"

@@ -18,7 +18,7 @@ ROOT: Final = Path(__file__).parents[2]
 PACKAGES: Final = (
     "chaos",
     "conformance",
-    "fixtures",
+    "clusters",
     "mlbatch_tools",
     "reference_controller",
     "vocabulary",

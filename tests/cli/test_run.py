@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from clusters.simulated.controllers.workloads.job.controller import JobController
 from conformance.clean import NotCleanError
 from conformance.cli.exit_code import ExitCode
 from conformance.cli.progress import plain_lines
@@ -21,7 +22,6 @@ from conformance.report.yaml_text import read_report
 from conformance.running.run_options import Progress, RunOptions
 from conformance.running.workers import Task, run_task, workers
 from conformance.scenarios import SCENARIOS
-from fixtures.simulated.controllers.workloads.job.controller import JobController
 from tests.cli.conftest import Assay
 
 SCENARIO = "appwrapper/deletion/slow-pods-hold-their-quota"

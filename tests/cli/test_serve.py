@@ -79,7 +79,7 @@ def test_a_mistake_in_a_simulated_controller_ends_the_server_and_names_the_objec
     tmp_path: Path,
 ) -> None:
     code = (
-        "from fixtures.simulated.controllers.nodes.node_lifecycle import NodeLifecycle\n"
+        "from clusters.simulated.controllers.nodes.node_lifecycle import NodeLifecycle\n"
         "NodeLifecycle.sync = lambda self, key: 1 // 0\n"
         "NodeLifecycle.everything = lambda self: ['planted']\n"
         "from conformance.cli import main; main()"

@@ -31,7 +31,7 @@ def test_parsing_a_command_line_does_not_import(package: str) -> None:
 
 def test_no_room_is_imported_before_a_command_runs() -> None:
     loaded = _loaded_by("import conformance.cli")
-    for room in ("fixtures", "chaos", "reference_controller", "conformance.claims"):
+    for room in ("clusters", "chaos", "reference_controller", "conformance.claims"):
         assert room not in loaded
 
 
@@ -46,4 +46,4 @@ def test_a_simulated_run_needs_no_extra_and_waits_for_no_other_cluster(tmp_path:
         "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit): main()"
     )
     assert (tmp_path / "out" / "report.yaml").is_file()
-    assert "fixtures.control_plane" not in loaded
+    assert "clusters.control_plane" not in loaded

@@ -20,7 +20,7 @@ from conformance.cli.problems import _EXTRAS
 from tests.cli.conftest import Reports
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("vocabulary", "reference_controller", "conformance", "chaos", "fixtures", "mlbatch_tools")
+ROOMS = ("vocabulary", "reference_controller", "conformance", "chaos", "clusters", "mlbatch_tools")
 OF_JOBSET = ROOT / "reports" / "kubernetes-sigs-jobset" / "v0-12-0-control-plane"
 
 CASES: tuple[tuple[str, str], ...] = (

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.containers.pods import script
+from clusters.containers.pods import script
 
 LIMIT_SECONDS = 60
 SIGTERM_CODE = 143

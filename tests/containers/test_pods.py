@@ -8,11 +8,9 @@ from typing import Any
 import pytest
 
 from chaos.ground import FaultRefusedError
-from conformance.pod_templates import map_pods, with_behaviour
-from conformance.worlds.control_plane.manifest_for_run import ManifestForRun
-from fixtures import behaviour
-from fixtures.behaviour import BehaviourError, expand
-from fixtures.containers.pods import (
+from clusters import behaviour
+from clusters.behaviour import BehaviourError, expand
+from clusters.containers.pods import (
     FOLDER,
     MISSING_IMAGE,
     NEVER_VOLUME,
@@ -20,6 +18,8 @@ from fixtures.containers.pods import (
     RealContainers,
     script,
 )
+from conformance.pod_templates import map_pods, with_behaviour
+from conformance.worlds.control_plane.manifest_for_run import ManifestForRun
 from vocabulary.clock import SECOND
 from vocabulary.kinds import JOB, POD
 from vocabulary.requests import Patch

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from fixtures.behaviour import EXIT
-from fixtures.containers import rehearsal
-from fixtures.containers.pods import RealContainers
-from fixtures.containers.rehearsal import RehearsalError, rehearse
+from clusters.behaviour import EXIT
+from clusters.containers import rehearsal
+from clusters.containers.pods import RealContainers
+from clusters.containers.rehearsal import RehearsalError, rehearse
 from vocabulary.objects import annotations_of
 from vocabulary.requests import Create, Delete, Get, Patch, Request
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from fixtures.control_plane import (
+from clusters.control_plane import (
     ControlPlane,
     FakeNode,
     Settings,

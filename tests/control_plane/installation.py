@@ -23,7 +23,7 @@ from typing import Any
 import yaml
 from kubernetes import config, utils
 
-from fixtures.control_plane import (
+from clusters.control_plane import (
     Api,
     ControlPlane,
     FakeNode,
@@ -33,8 +33,8 @@ from fixtures.control_plane import (
     nodes,
     wait_until,
 )
-from fixtures.control_plane.crds import CRDS
-from fixtures.control_plane.ports import LOOPBACK, free_ports
+from clusters.control_plane.crds import CRDS
+from clusters.control_plane.ports import LOOPBACK, free_ports
 from reference_controller import programs
 from reference_controller.manifests import Manifests
 from vocabulary.kinds import DEPLOYMENT, POD

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fixtures.control_plane import Api, ControlPlane, users, wait_until
+from clusters.control_plane import Api, ControlPlane, users, wait_until
 
 LIMIT_SECONDS = 30.0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.control_plane import ControlPlane, crds
+from clusters.control_plane import ControlPlane, crds
 from reference_controller.runtime.access_review import AccessReviewer
 from reference_controller.runtime.admission_review import UserInfo
 from reference_controller.runtime.connection import connect

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fixtures.control_plane import ControlPlane, audit, users, wait_until
+from clusters.control_plane import ControlPlane, audit, users, wait_until
 from vocabulary.errors import ApiError
 
 from .namespace import LIMIT_SECONDS, Namespace

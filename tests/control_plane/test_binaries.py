@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.control_plane import binaries, versions
-from fixtures.control_plane.binaries import BinariesMissingError, locate
+from clusters.control_plane import binaries, versions
+from clusters.control_plane.binaries import BinariesMissingError, locate
 
 
 class Places:

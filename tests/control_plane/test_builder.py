@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.control_plane import binaries, builder
-from fixtures.control_plane.builder import BuildError, BuildStep, build
+from clusters.control_plane import binaries, builder
+from clusters.control_plane.builder import BuildError, BuildStep, build
 
 # Lists two packages, says that it compiles them, and writes what was asked for.
 FAKE_GO = """#!/bin/sh

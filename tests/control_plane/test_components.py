@@ -8,8 +8,8 @@ import ssl
 import pytest
 import yaml
 
-from fixtures.behaviour import EXIT, READY_AFTER
-from fixtures.control_plane import ControlPlane, User, kwok, wait_until
+from clusters.behaviour import EXIT, READY_AFTER
+from clusters.control_plane import ControlPlane, User, kwok, wait_until
 
 from .namespace import LIMIT_SECONDS, Namespace
 

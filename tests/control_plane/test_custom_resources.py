@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.control_plane import ControlPlane, wait_until
+from clusters.control_plane import ControlPlane, wait_until
 
 from .namespace import LIMIT_SECONDS, Namespace
 

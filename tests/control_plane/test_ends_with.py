@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from fixtures import parent_bound
-from fixtures.control_plane import state, wait_until
-from fixtures.control_plane.process import Process, start
+from clusters import parent_bound
+from clusters.control_plane import state, wait_until
+from clusters.control_plane.process import Process, start
 
 from .namespace import LIMIT_SECONDS
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.control_plane import ControlPlane
-from fixtures.simulated.serve.events import shown
+from clusters.control_plane import ControlPlane
+from clusters.simulated.serve.events import shown
 from tests.simulated_api.test_events_api import event
 
 from .namespace import Namespace

@@ -13,9 +13,9 @@ import pytest
 import yaml
 from cryptography import x509
 
-from fixtures.control_plane import Settings, WaitTimeoutError, crds, kwok, pki, users, wait_until
-from fixtures.control_plane.ports import LOOPBACK, free_ports
-from fixtures.control_plane.process import Process, start
+from clusters.control_plane import Settings, WaitTimeoutError, crds, kwok, pki, users, wait_until
+from clusters.control_plane.ports import LOOPBACK, free_ports
+from clusters.control_plane.process import Process, start
 
 
 def test_certificates_are_signed_by_the_authority_and_keys_are_private(tmp_path: Path) -> None:

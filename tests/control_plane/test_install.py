@@ -15,11 +15,11 @@ import pytest
 import yaml
 from kubernetes import client, config
 
+from clusters.control_plane import ControlPlane, wait_until
+from clusters.control_plane.binaries import find
+from clusters.control_plane.users import User
+from clusters.crds import all_crds
 from conformance.suites.appwrapper.api import APPWRAPPER
-from fixtures.control_plane import ControlPlane, wait_until
-from fixtures.control_plane.binaries import find
-from fixtures.control_plane.users import User
-from fixtures.crds import all_crds
 from vocabulary.kinds import POD, REPLICA_SET
 
 from .every_component import every_component

@@ -12,9 +12,9 @@ import pytest
 import yaml
 from cryptography import x509
 
+from clusters.control_plane import kubeconfig
 from conformance.cli import main
 from conformance.implementation import implementation
-from fixtures.control_plane import kubeconfig
 from reference_controller import programs
 from reference_controller.manifests import DEFAULT_IMAGE
 from reference_controller.runtime import process

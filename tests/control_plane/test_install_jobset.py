@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from fixtures.control_plane import ControlPlane, wait_until
+from clusters.control_plane import ControlPlane, wait_until
 from reference_controller.jobset.names import JOB_SET
 from vocabulary.errors import ApiError
 from vocabulary.kinds import EVENT, JOB, POD, SERVICE

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from fixtures.control_plane import ControlPlane, wait_until
+from clusters.control_plane import ControlPlane, wait_until
 from reference_controller import programs
 from reference_controller.kueue.names import (
     APP_WRAPPER,

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import pytest
 
+from clusters.control_plane import ControlPlane, wait_until
 from conformance.suites.streams.handle import job
-from fixtures.control_plane import ControlPlane, wait_until
 from reference_controller.streams.names import JOB, OF_JOB, TREE
 from vocabulary.kinds import POD
 from vocabulary.objects import get_path, name_of, uid_of

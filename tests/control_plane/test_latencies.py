@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.control_plane import ControlPlane
+from clusters.control_plane import ControlPlane
 
 BENCH = Path(__file__).parents[2] / "ci" / "bench"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.control_plane import (
+from clusters.control_plane import (
     AlreadyRunningError,
     ControlPlane,
     Settings,
@@ -23,7 +23,7 @@ from fixtures.control_plane import (
     up,
     wait_until,
 )
-from fixtures.control_plane.ports import LOOPBACK, free_ports
+from clusters.control_plane.ports import LOOPBACK, free_ports
 
 from .namespace import LIMIT_SECONDS
 
@@ -33,7 +33,7 @@ ROOT = Path(__file__).resolve().parents[2]
 START_AND_WAIT = """
 import sys, threading
 from pathlib import Path
-from fixtures.control_plane import ControlPlane
+from clusters.control_plane import ControlPlane
 started = threading.Thread(target=ControlPlane(Path(sys.argv[1])).start)
 started.start()
 started.join()
@@ -75,7 +75,7 @@ def test_nothing_outlives_a_parent_that_was_killed(tmp_path: Path) -> None:
 def test_a_detached_control_plane_is_found_again_and_ended(tmp_path: Path) -> None:
     folder = tmp_path / "cluster"
     script = (
-        "import sys; from pathlib import Path; from fixtures.control_plane import up;"
+        "import sys; from pathlib import Path; from clusters.control_plane import up;"
         "up(Path(sys.argv[1]), detached=True, node_count=2)"
     )
     subprocess.run([sys.executable, "-c", script, str(folder)], cwd=ROOT, check=True)
@@ -126,7 +126,7 @@ def test_a_port_that_is_lost_before_its_component_binds_it_costs_a_second_start(
             given.append([*found[:4], lost, *found[5:]] if not given else found)
             return given[-1]
 
-        monkeypatch.setattr("fixtures.control_plane.launch.free_ports", ports)
+        monkeypatch.setattr("clusters.control_plane.launch.free_ports", ports)
         with ControlPlane(tmp_path) as plane:
             assert len(given) == 2
             assert {each.name: each.condition for each in plane.status()}["kwok-a"] == "ready"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from fixtures.control_plane import ControlPlane, crds
-from fixtures.control_plane.waiting import wait_until
+from clusters.control_plane import ControlPlane, crds
+from clusters.control_plane.waiting import wait_until
 from mlbatch_tools.cluster_checker.finding import Condition
 from mlbatch_tools.cluster_checker.live import LiveCluster
 from mlbatch_tools.cluster_checker.report import report

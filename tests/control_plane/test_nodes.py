@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from fixtures.behaviour import NOT_READY_LABEL
-from fixtures.control_plane import ControlPlane, FakeNode, kwok, nodes, wait_until
+from clusters.behaviour import NOT_READY_LABEL
+from clusters.control_plane import ControlPlane, FakeNode, kwok, nodes, wait_until
 
 from .namespace import LIMIT_SECONDS, Namespace, is_ready, phase_of
 

@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from fixtures.control_plane import ports
+from clusters.control_plane import ports
 
 SEARCH = """
-from fixtures.control_plane import ports
+from clusters.control_plane import ports
 ports._searched = iter(range({first}, ports.LAST_PORT))
 print(*ports.free_ports(2))
 """

@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 import yaml
 
-from fixtures.control_plane import ControlPlane
-from fixtures.simulated.serve.protobuf.decoding import decoded
+from clusters.control_plane import ControlPlane
+from clusters.simulated.serve.protobuf.decoding import decoded
 
 from .namespace import Namespace
 

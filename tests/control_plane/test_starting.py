@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.control_plane import ControlPlane, StartError, state, wait_until
-from fixtures.control_plane.layout import Layout
-from fixtures.control_plane.ports import free_ports
-from fixtures.control_plane.starting import STARTS
+from clusters.control_plane import ControlPlane, StartError, state, wait_until
+from clusters.control_plane.layout import Layout
+from clusters.control_plane.ports import free_ports
+from clusters.control_plane.starting import STARTS
 
 from .namespace import LIMIT_SECONDS
 

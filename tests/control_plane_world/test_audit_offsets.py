@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fixtures.control_plane import audit
+from clusters.control_plane import audit
 
 
 def test_a_line_that_is_being_written_is_read_whole_once_it_is_there(tmp_path: Path) -> None:

@@ -15,6 +15,10 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
+from clusters.control_plane import pki
+from clusters.control_plane.ports import LOOPBACK
+from clusters.control_plane.process import Process
+from clusters.control_plane.users import User
 from conformance.scenario_type import Scenario
 from conformance.suites.appwrapper.api import APPWRAPPER
 from conformance.under_test import Launch, Place, UnderTest
@@ -26,10 +30,6 @@ from conformance.worlds.control_plane.process_host import ProcessHost
 from conformance.worlds.control_plane.recorder import Commit
 from conformance.worlds.control_plane.session import Session
 from conformance.worlds.control_plane.world import ControlPlaneWorld
-from fixtures.control_plane import pki
-from fixtures.control_plane.ports import LOOPBACK
-from fixtures.control_plane.process import Process
-from fixtures.control_plane.users import User
 from reference_controller.runtime.admission_review import Webhook
 from vocabulary.clock import HOUR, MINUTE, SECOND
 from vocabulary.history import Capabilities, OperatorFacts, WorldFacts

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from clusters.control_plane import ControlPlane, users
 from conformance.clean import RUN_LABEL
 from conformance.implementation import implementation
 from conformance.worlds.control_plane.control_plane_lock import (
     ControlPlaneLock,
     LockError,
 )
-from fixtures.control_plane import ControlPlane, users
 from vocabulary.errors import ApiError
 
 CRDS = implementation("reference", "appwrapper").crds()

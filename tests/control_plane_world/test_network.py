@@ -15,6 +15,7 @@ from urllib.request import urlopen
 
 import pytest
 
+from clusters.control_plane.ports import LOOPBACK, free_ports
 from conformance.worlds.control_plane.forwarder import Forwarder
 from conformance.worlds.control_plane.network import (
     MachineNetwork,
@@ -25,7 +26,6 @@ from conformance.worlds.control_plane.network import (
 )
 from conformance.worlds.control_plane.operator_process import RealOperator
 from conformance.worlds.control_plane.starter import Starter
-from fixtures.control_plane.ports import LOOPBACK, free_ports
 
 from .test_operator_process import HEALTHY
 

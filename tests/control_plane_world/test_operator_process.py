@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from clusters.control_plane.ports import free_ports
+from clusters.control_plane.process import Process
 from conformance.scratch import Scratch, abandoned, remove_abandoned
 from conformance.worlds.control_plane.operator_process import (
     Launch,
@@ -23,8 +25,6 @@ from conformance.worlds.control_plane.operator_process import (
 )
 from conformance.worlds.control_plane.processes import RealProcesses
 from conformance.worlds.control_plane.starter import OURS, Starter
-from fixtures.control_plane.ports import free_ports
-from fixtures.control_plane.process import Process
 
 HEALTHY = """
 import http.server, os, sys

@@ -14,6 +14,8 @@ from typing import Any, cast
 
 import pytest
 
+from clusters.control_plane import pki
+from clusters.control_plane.ports import LOOPBACK, free_ports
 from conformance.clean import RUN_LABEL
 from conformance.implementation import implementation
 from conformance.under_test import OwnWebhooks
@@ -22,8 +24,6 @@ from conformance.worlds.control_plane.network import MachineNetwork
 from conformance.worlds.control_plane.process_webhooks import ProcessWebhooks
 from conformance.worlds.control_plane.recorder import Commit
 from conformance.worlds.control_plane.session import Session
-from fixtures.control_plane import pki
-from fixtures.control_plane.ports import LOOPBACK, free_ports
 from vocabulary.errors import ApiError
 from vocabulary.kinds import POD, SECRET
 from vocabulary.objects import Object

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from clusters.simulated import loop as loops
 from conformance.implementation import implementation
 from conformance.manifests import load_manifests
 from conformance.norm.verdict import Outcome, Verdict
@@ -20,7 +21,6 @@ from conformance.scenarios import SCENARIOS
 from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.world import World
 from conformance.worlds.simulated import bounds
-from fixtures.simulated import loop as loops
 from reference_controller.appwrapper import observe, running
 from reference_controller.appwrapper.names import Phase
 from reference_controller.appwrapper.observation import Observation, PodCounts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fixtures.simulated.cluster import SimulatedCluster
+from clusters.simulated.cluster import SimulatedCluster
 from vocabulary.kinds import SERVICE
 from vocabulary.requests import Create
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from clusters.simulated.store import Key, Store
 from conformance import claims
 from conformance.history import History
 from conformance.implementation import implementations
@@ -13,7 +14,6 @@ from conformance.running.run_options import DEFAULT_SEED
 from conformance.scenario_type import Scenario
 from conformance.scenarios import SCENARIOS
 from conformance.worlds.simulated.world import SimulatedWorld
-from fixtures.simulated.store import Key, Store
 from tests.determinism.tripwire import Tripwire
 
 SAMPLE = [found for found in SCENARIOS.values() if not found.of_plans][::6]

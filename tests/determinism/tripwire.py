@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fixtures.simulated.store import Change, Store
+from clusters.simulated.store import Change, Store
 from vocabulary import canonical
 from vocabulary.objects import Object
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from fixtures.control_plane import crds
-from fixtures.control_plane.nodes import CAPACITY
+from clusters.control_plane import crds
+from clusters.control_plane.nodes import CAPACITY
 from vocabulary.kinds import Kind
 
 NODE: Final = "n0"

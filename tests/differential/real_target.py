@@ -18,8 +18,8 @@ from urllib.parse import urlencode, urlsplit
 
 import yaml
 
-from fixtures.control_plane import ControlPlane, FakeNode, Settings, kwok, nodes, users
-from fixtures.simulated.serve.response_headers import FLOW_HEADERS
+from clusters.control_plane import ControlPlane, FakeNode, Settings, kwok, nodes, users
+from clusters.simulated.serve.response_headers import FLOW_HEADERS
 from tests.differential.exchange import Answer, Call, Event, NodeWish, Reviewer, WatchCall
 from tests.differential.plane import NODE, SEPARATE_ZONE, ZONE, definitions
 from tests.differential.webhook_server import WebhookServer

@@ -12,25 +12,25 @@ from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
-from fixtures.simulated.access.tokens import UnknownTokenError
-from fixtures.simulated.access.users import AUTHENTICATED, MASTERS, User
-from fixtures.simulated.admission_webhooks import AdmissionWebhooks
-from fixtures.simulated.builtin.webhook_configurations import (
+from clusters.simulated.access.tokens import UnknownTokenError
+from clusters.simulated.access.users import AUTHENTICATED, MASTERS, User
+from clusters.simulated.admission_webhooks import AdmissionWebhooks
+from clusters.simulated.builtin.webhook_configurations import (
     MUTATING_CONFIGURATION,
     VALIDATING_CONFIGURATION,
     WebhookConfigurationStrategy,
 )
-from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
-from fixtures.simulated.controllers.settings import Settings
-from fixtures.simulated.flow_control import flow_of
-from fixtures.simulated.serve.answering import answer_list, answer_one, document, event_renderer
-from fixtures.simulated.serve.events import as_core
-from fixtures.simulated.serve.impersonation import attributes_of, impersonated, wanted_user
-from fixtures.simulated.serve.requests import Call as SimulatedCall
-from fixtures.simulated.serve.requests import watch_request
-from fixtures.simulated.serve.response_headers import retry_after, warnings
-from fixtures.simulated.serve.routing import PlainTextError, route
-from fixtures.simulated.watches import EventType
+from clusters.simulated.cluster import NodeSpec, SimulatedCluster
+from clusters.simulated.controllers.settings import Settings
+from clusters.simulated.flow_control import flow_of
+from clusters.simulated.serve.answering import answer_list, answer_one, document, event_renderer
+from clusters.simulated.serve.events import as_core
+from clusters.simulated.serve.impersonation import attributes_of, impersonated, wanted_user
+from clusters.simulated.serve.requests import Call as SimulatedCall
+from clusters.simulated.serve.requests import watch_request
+from clusters.simulated.serve.response_headers import retry_after, warnings
+from clusters.simulated.serve.routing import PlainTextError, route
+from clusters.simulated.watches import EventType
 from tests.differential.exchange import Answer, Call, Event, NodeWish, Reviewer, WatchCall
 from tests.differential.plane import NODE, NODE_CAPACITY, NODE_LABELS
 from tests.differential.webhook_server import answered
@@ -47,7 +47,7 @@ SETTINGS = Settings(
     endpoint_slices=True,
     every_kind=True,
 )
-"""The settings that `fixtures.control_plane.Settings` has for the real controllers."""
+"""The settings that `clusters.control_plane.Settings` has for the real controllers."""
 
 
 USERS = {

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import yaml
 
-from fixtures.simulated.cluster import GPU, NodeSpec
-from fixtures.simulated.controllers.settings import Settings
+from clusters.simulated.cluster import GPU, NodeSpec
+from clusters.simulated.controllers.settings import Settings
 from reference_controller import programs
 from reference_controller.runtime.controller import Controller
 from tests.operator_world import OperatorWorld

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fixtures.control_plane import ControlPlane, nodes, wait_until
+from clusters.control_plane import ControlPlane, nodes, wait_until
 
 ASSAY = (sys.executable, "-m", "conformance.cli")
 USABLE = "assay.dev/usable"

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 import yaml
 
+from clusters.control_plane import ControlPlane, FakeNode, User, nodes
 from conformance.implementation import implementation
 from conformance.in_cluster.manifests import USERNAME
 from conformance.scenarios import all_crds
 from conformance.worlds.control_plane.plane_session import SHARED
 from conformance.worlds.control_plane.session import installed_crds
 from conformance.worlds.existing import rights
-from fixtures.control_plane import ControlPlane, FakeNode, User, nodes
 
 from .command import USABLE, wait_until_known
 

@@ -9,8 +9,8 @@ from typing import Any
 import yaml
 from kubernetes import config, utils
 
+from clusters.control_plane import ControlPlane, wait_until
 from conformance.in_cluster.manifests import JOB, NAMESPACE
-from fixtures.control_plane import ControlPlane, wait_until
 
 from .command import assay
 

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pytest
 
+from clusters.simulated.patches.merge_patch import apply_merge_patch as merge_patch
 from conformance.borrowed_nodes import (
     BEFORE,
     WROTE,
@@ -19,7 +20,6 @@ from conformance.borrowed_nodes import (
 )
 from conformance.retrying_connection import RetryingConnection
 from conformance.worlds.existing.session import ExistingSession
-from fixtures.simulated.patches.merge_patch import apply_merge_patch as merge_patch
 from vocabulary.kinds import NODE, POD
 from vocabulary.objects import Object
 from vocabulary.requests import Get, Patch, Request

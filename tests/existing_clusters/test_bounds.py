@@ -7,12 +7,12 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from clusters.control_plane import ControlPlane, wait_until
+from clusters.control_plane.api import Api
 from conformance.clean import RUN_LABEL
 from conformance.in_cluster.bounds import NAME
 from conformance.in_cluster.manifests import ACCOUNT, NAMESPACE
 from conformance.worlds.existing.well_known import CONFINING, ENFORCE
-from fixtures.control_plane import ControlPlane, wait_until
-from fixtures.control_plane.api import Api
 from vocabulary.errors import ApiError
 
 from .conftest import KEPT, NODES

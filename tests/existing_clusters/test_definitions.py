@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from clusters.control_plane import ControlPlane, FakeNode, crds, nodes
 from conformance.clean import RUN_LABEL
 from conformance.implementation import implementation
 from conformance.worlds.control_plane.plane_session import SHARED
-from fixtures.control_plane import ControlPlane, FakeNode, crds, nodes
 from vocabulary.objects import name_of
 
 from .command import NOTHING, USABLE, assay, run, standing, wait_until_known

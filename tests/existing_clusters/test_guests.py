@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from clusters.control_plane import ControlPlane
 from conformance.claims import judged_on
 from conformance.implementation import implementation
 from conformance.norm.verdict import Outcome
@@ -14,7 +15,6 @@ from conformance.worlds.existing import node_pool
 from conformance.worlds.existing.access import Access
 from conformance.worlds.existing.preflight import Limits, examine
 from conformance.worlds.existing.session import ExistingSession
-from fixtures.control_plane import ControlPlane
 from vocabulary.clock import HOUR
 
 from .command import USABLE

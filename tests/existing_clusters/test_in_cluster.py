@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from clusters.control_plane import ControlPlane, audit, wait_until
+from clusters.control_plane.ports import LOOPBACK
 from conformance.implementation import implementation
 from conformance.in_cluster.manifests import NAMESPACE, USERNAME
 from conformance.norm.verdict import Outcome
@@ -25,8 +27,6 @@ from conformance.scenarios import all_crds
 from conformance.worlds.existing import rights
 from conformance.worlds.existing.rights import Right
 from conformance.worlds.existing.rights_used import refused, used
-from fixtures.control_plane import ControlPlane, audit, wait_until
-from fixtures.control_plane.ports import LOOPBACK
 
 from .command import standing
 from .installed import installed

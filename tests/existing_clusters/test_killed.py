@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from clusters.control_plane import ControlPlane
 from conformance.cli.exit_code import ExitCode
-from fixtures.control_plane import ControlPlane
 from tests.control_plane_world.test_operator_process import eventually
 
 from .command import ASSAY, NOTHING, assay, standing

@@ -7,12 +7,12 @@ from typing import Any, cast
 
 import pytest
 
+from clusters.simulated.patches.merge_patch import apply_merge_patch
 from conformance.clean import RUN_LABEL, NotCleanError
 from conformance.retrying_connection import RetryingConnection
 from conformance.worlds.control_plane.session import NotLentError, OutOfTimeError
 from conformance.worlds.existing import node_pool
 from conformance.worlds.existing.node_pool import NodePool
-from fixtures.simulated.patches.merge_patch import apply_merge_patch
 from vocabulary.errors import ApiError
 from vocabulary.kinds import NODE, POD
 from vocabulary.objects import Object, labels_of, name_of

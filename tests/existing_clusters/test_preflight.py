@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from clusters.control_plane import ControlPlane, User
 from conformance.cli.existing import agree
 from conformance.cli.exit_code import ExitCode
 from conformance.cli.problems import BadInputError, exit_code_for
@@ -19,7 +20,6 @@ from conformance.worlds.existing import rights
 from conformance.worlds.existing.access import Access
 from conformance.worlds.existing.preflight import Limits, Undertaking, in_words
 from conformance.worlds.existing.rights import Right
-from fixtures.control_plane import ControlPlane, User
 from vocabulary.clock import SECOND
 
 from .command import USABLE, run, standing

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from clusters.control_plane import ControlPlane
 from conformance.norm.verdict import Outcome
 from conformance.report.conformance_report import ConformanceReport
 from conformance.report.yaml_text import read_report
-from fixtures.control_plane import ControlPlane
 from vocabulary.history import Write, read_history
 
 from .command import assay, run, standing

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
+from clusters.simulated.controllers.kubelets.wishes import REASON
 from conformance.explore.first_look import first_look
 from conformance.report.run_result import RunResult
-from fixtures.simulated.controllers.kubelets.wishes import REASON
 from tests.explore.by_hand import END, process, step
 from tests.headers import header_of
 from vocabulary.history import OPERATOR, Entry, OperatorUnderTest, Write

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.go_time.lockstep_patches import LATENESS_US, PATCHES
-from fixtures.go_time.overlay import Patch
-from fixtures.go_time.pacer import Pacer, TimePage
-from fixtures.go_time.work import is_at_rest
+from clusters.go_time.lockstep_patches import LATENESS_US, PATCHES
+from clusters.go_time.overlay import Patch
+from clusters.go_time.pacer import Pacer, TimePage
+from clusters.go_time.work import is_at_rest
 from tests.go_programs import built
 from vocabulary.clock import SECOND, SIMULATION_EPOCH_US
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from clusters.control_plane.builder import BuildError, build_into, go_toolchain
+from clusters.go_time.lockstep_patches import PATCHES
+from clusters.go_time.overlay import OverlayError, Patch, digest, write_overlay
 from conformance.profiles.program import Downloaded
-from fixtures.control_plane.builder import BuildError, build_into, go_toolchain
-from fixtures.go_time.lockstep_patches import PATCHES
-from fixtures.go_time.overlay import OverlayError, Patch, digest, write_overlay
 from tests.go_programs import require_go
 
 pytestmark = pytest.mark.slow

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 
-from fixtures.go_time.pacer import Pacer, TimePage
+from clusters.go_time.pacer import Pacer, TimePage
 from vocabulary.clock import SIMULATION_EPOCH_US
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from fixtures.go_time.pacer import TimePage
+from clusters.go_time.pacer import TimePage
 from vocabulary.clock import SIMULATION_EPOCH_US
 
 TIMES_US = SIMULATION_EPOCH_US, SIMULATION_EPOCH_US + 0x0101_0101_0101

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from fixtures.go_time import work
-from fixtures.go_time.work import MONITOR, has_children, is_at_rest, sleeps
+from clusters.go_time import work
+from clusters.go_time.work import MONITOR, has_children, is_at_rest, sleeps
 
 
 def test_a_child_that_has_ended_and_is_not_waited_for_is_no_work() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
+from clusters.control_plane import audit
 from conformance.worlds.kind import configuration
-from fixtures.control_plane import audit
 
 
 def patches(workers: int = 2) -> list[dict[str, Any]]:

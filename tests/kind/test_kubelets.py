@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from clusters.behaviour import NOT_READY_LABEL
 from conformance.worlds.control_plane.recorder import Commit
 from conformance.worlds.kind.kubelets import Kubelets
 from conformance.worlds.kind.node_containers import NodeContainers
-from fixtures.behaviour import NOT_READY_LABEL
 from vocabulary.kinds import NODE, POD, Kind
 
 from .machine import asked, program

@@ -15,6 +15,7 @@ from chaos.ground import Rule, WatchRule
 from chaos.happening import Happening
 from chaos.happening import Place as HappeningPlace
 from chaos.injector import Injector
+from clusters.simulated.cluster import SimulatedCluster
 from conformance.under_test import (
     MUTATING,
     DeclaredAnswer,
@@ -28,7 +29,6 @@ from conformance.worlds.lockstep.program_host import ProgramHost
 from conformance.worlds.lockstep.program_process import ProgramProcess
 from conformance.worlds.simulated.connection import Connection
 from conformance.worlds.simulated.versions import Versions
-from fixtures.simulated.cluster import SimulatedCluster
 from vocabulary.clock import MILLISECOND, SECOND, Micros
 from vocabulary.history import Entry, Process, Write, role_of
 from vocabulary.kinds import CONFIG_MAP, SECRET

@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 import pytest
 
 from chaos.ground import Break, Delay, Freeze, NoAnswer, Refuse, RequestRule, Slow, WatchRule
+from clusters.simulated.access.rules import Rules
+from clusters.simulated.access.users import AUTHENTICATED, User
 from conformance.worlds.lockstep import pacing, program_process
 from conformance.worlds.lockstep.pacing import BusyError
 from conformance.worlds.lockstep.program_process import GRACE_US
-from fixtures.simulated.access.rules import Rules
-from fixtures.simulated.access.users import AUTHENTICATED, User
 from tests.lockstep_world.lockstep_run import NAME, SETTINGS, LockstepRun, lockstep_run
 from vocabulary.clock import DAY, HOUR, SECOND, Micros
 from vocabulary.errors import ApiError

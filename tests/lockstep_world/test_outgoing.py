@@ -7,12 +7,12 @@ from typing import cast
 
 import pytest
 
+from clusters.simulated.cluster import SimulatedCluster
+from clusters.simulated.serve.requests import Call
 from conformance.scenarios import SCENARIOS
 from conformance.under_test import DeclaredAnswer, UnderTest
 from conformance.worlds.lockstep.outgoing import Outgoing
 from conformance.worlds.simulated.world import SimulatedWorld
-from fixtures.simulated.cluster import SimulatedCluster
-from fixtures.simulated.serve.requests import Call
 from tests.headers import header_of
 from tests.lockstep_world.lockstep_run import NAME, LockstepRun, Program, lockstep_run
 from vocabulary.clock import HOUR, MINUTE, SECOND

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from clusters.simulated.cluster import SimulatedCluster
 from conformance.under_test import MUTATING, OwnWebhooks, registered_as
 from conformance.worlds.lockstep.serving_certificate import ServingCertificates
-from fixtures.simulated.cluster import SimulatedCluster
 from vocabulary.history import Write
 from vocabulary.kinds import SECRET, Kind
 from vocabulary.objects import Object

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from clusters.simulated.custom_resources.conversion import WebhookConversion
 from conformance.history import History
 from conformance.implementation import implementations
 from conformance.norm.verdict import Outcome
@@ -26,7 +27,6 @@ from conformance.suite import shipped_profiles
 from conformance.suites.kueue.api import KEP, RELEASED
 from conformance.suites.kueue.view import KueueHistory
 from conformance.worlds.simulated.world import SimulatedWorld
-from fixtures.simulated.custom_resources.conversion import WebhookConversion
 from reference_controller.kueue.conversion import converted
 from tests.reference_kueue.made import IN_BOTH_VERSIONS
 from vocabulary.clock import MILLISECOND, MINUTE, SECOND

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from clusters.control_plane import BinariesMissingError, locate
 from conformance.norm.verdict import Outcome
 from conformance.profiles.program import ProgramMissingError, program_of
 from conformance.profiles.reading import read_profile
 from conformance.report.yaml_text import read_report
 from conformance.suite import shipped_profiles
-from fixtures.control_plane import BinariesMissingError, locate
 from vocabulary.history import Process, Write, read_history
 
 pytestmark = pytest.mark.control_plane

@@ -9,8 +9,8 @@ import sys
 import time
 from pathlib import Path
 
-from fixtures.go_time.pacer import Pacer, TimePage
-from fixtures.python_time import environment
+from clusters.go_time.pacer import Pacer, TimePage
+from clusters.python_time import environment
 from vocabulary.clock import SECOND, SIMULATION_EPOCH_US
 
 REPEAT_SECONDS = 0.002

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.python_time import SITE, environment, interpreter_of
+from clusters.python_time import SITE, environment, interpreter_of
 from tests.python_time.lockstep import output_of
 from vocabulary.clock import SIMULATION_EPOCH_US
 

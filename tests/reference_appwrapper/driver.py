@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
+from clusters.behaviour import expand
 from conformance.suites.appwrapper.api import APPWRAPPER
-from fixtures.behaviour import expand
 from reference_controller.appwrapper import (
     AppWrapperController,
     OperatorConfig,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from clusters.simulated.cluster import NodeSpec
 from conformance.suites.appwrapper.api import APPWRAPPER
-from fixtures.simulated.cluster import NodeSpec
 from tests.reference_appwrapper.driver import (
     NAMESPACE,
     World,

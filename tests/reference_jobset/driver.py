@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from fixtures.behaviour import expand
+from clusters.behaviour import expand
 from reference_controller.jobset.admission import mutate, validate
 from reference_controller.jobset.config import JobSetConfig
 from reference_controller.jobset.job_set_controller import JobSetController

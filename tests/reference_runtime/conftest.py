@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fixtures.control_plane import (
+from clusters.control_plane import (
     ControlPlane,
     FakeNode,
     Settings,

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from clusters.control_plane import ControlPlane, users
 from conformance.suites.appwrapper.api import APPWRAPPER
-from fixtures.control_plane import ControlPlane, users
 from vocabulary.errors import ApiError
 from vocabulary.kinds import JOB, POD
 from vocabulary.objects import condition_status, get_path

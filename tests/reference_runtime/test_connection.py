@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-from fixtures.control_plane import ControlPlane, users
+from clusters.control_plane import ControlPlane, users
 from reference_controller.runtime import connection as connection_module
 from reference_controller.runtime.connection import Connection, connect
 from reference_controller.runtime.discovery import Discovery

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from fixtures.control_plane import Api, ControlPlane, audit, users
+from clusters.control_plane import Api, ControlPlane, audit, users
 from vocabulary.errors import ApiError
 
 from .child_process import ChildProcess, eventually

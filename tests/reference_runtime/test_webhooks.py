@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.control_plane import ControlPlane, users
+from clusters.control_plane import ControlPlane, users
 from reference_controller.runtime import json_patch
 from reference_controller.runtime.admission_review import Operation, UserInfo, Webhook
 from reference_controller.runtime.conversion_review import ConversionError

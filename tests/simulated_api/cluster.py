@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from fixtures.simulated.api_server import ApiServer
-from fixtures.simulated.loop import Loop
-from fixtures.simulated.recorder import Recorder
-from fixtures.simulated.store import Key, Store
+from clusters.simulated.api_server import ApiServer
+from clusters.simulated.loop import Loop
+from clusters.simulated.recorder import Recorder
+from clusters.simulated.store import Key, Store
 from vocabulary.errors import ApiError
 from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION, Kind
 from vocabulary.objects import Object

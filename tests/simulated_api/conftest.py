@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from fixtures.simulated.serve.server import ServedCluster, serve
+from clusters.simulated.serve.server import ServedCluster, serve
 from tests.simulated_api.cluster import Cluster
 from tests.simulated_api.served import TOKEN
 

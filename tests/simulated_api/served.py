@@ -7,7 +7,7 @@ import urllib.error
 import urllib.request
 from typing import Any
 
-from fixtures.simulated.serve.server import ServedCluster
+from clusters.simulated.serve.server import ServedCluster
 
 TOKEN = "a-token"
 

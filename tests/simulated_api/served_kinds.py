@@ -10,18 +10,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from fixtures.simulated.builtin.registry import (
+from clusters.simulated.builtin.registry import (
     built_in_strategies,
     further_kinds,
     further_strategies,
     uncontrolled_kinds,
 )
-from fixtures.simulated.builtin.webhook_configurations import (
+from clusters.simulated.builtin.webhook_configurations import (
     MUTATING_CONFIGURATION,
     VALIDATING_CONFIGURATION,
     WebhookConfigurationStrategy,
 )
-from fixtures.simulated.strategy import Strategy
+from clusters.simulated.strategy import Strategy
 from vocabulary.kinds import POD_DISRUPTION_BUDGET, Kind
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "served-kinds.md"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fixtures.simulated.serve.server import ServedCluster
+from clusters.simulated.serve.server import ServedCluster
 from tests.simulated_api.served import ask
 
 PATH = "/apis/apiregistration.k8s.io/v1/apiservices"

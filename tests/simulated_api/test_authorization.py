@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.simulated.access.authorization import attributes
-from fixtures.simulated.access.rules import Rules
-from fixtures.simulated.access.users import AUTHENTICATED, User
-from fixtures.simulated.watches import EventType, WatchRequest
+from clusters.simulated.access.authorization import attributes
+from clusters.simulated.access.rules import Rules
+from clusters.simulated.access.users import AUTHENTICATED, User
+from clusters.simulated.watches import EventType, WatchRequest
 from tests.simulated_api.cluster import NAMESPACE, Cluster, config_map
 from vocabulary.errors import ApiError, kept_message, lacks_rights
 from vocabulary.kinds import CONFIG_MAP, POD

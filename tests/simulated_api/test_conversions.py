@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.watches import EventType, WatchRequest
+from clusters.simulated.watches import EventType, WatchRequest
 from tests.simulated_api.cluster import Cluster
 from vocabulary.errors import ApiError
 from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION, Kind

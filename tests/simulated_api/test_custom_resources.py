@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.simulated.custom_resources.flaws import ABSENT
-from fixtures.simulated.custom_resources.json_path import parse_json_path
-from fixtures.simulated.custom_resources.schema import compile_schema
+from clusters.simulated.custom_resources.flaws import ABSENT
+from clusters.simulated.custom_resources.json_path import parse_json_path
+from clusters.simulated.custom_resources.schema import compile_schema
 from tests.simulated_api.cluster import (
     WIDGET,
     WIDGET_SCHEMA,

@@ -7,7 +7,7 @@ import urllib.request
 
 import pytest
 
-from fixtures.simulated.serve.server import ServedCluster
+from clusters.simulated.serve.server import ServedCluster
 from tests.simulated_api.served import TOKEN
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.serve.server import ServedCluster
+from clusters.simulated.serve.server import ServedCluster
 from tests.simulated_api.cluster import Cluster
 from tests.simulated_api.served import ask
 from tests.simulated_api.test_protobuf import envelope, field, send

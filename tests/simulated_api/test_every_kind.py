@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import yaml
 
-from fixtures.simulated.builtin.registry import further_kinds, uncontrolled_kinds
-from fixtures.simulated.cluster import SimulatedCluster
-from fixtures.simulated.controllers.settings import Settings
-from fixtures.simulated.serve.protobuf.decoding import decoded
-from fixtures.simulated.serve.server import ServedCluster, serve
+from clusters.simulated.builtin.registry import further_kinds, uncontrolled_kinds
+from clusters.simulated.cluster import SimulatedCluster
+from clusters.simulated.controllers.settings import Settings
+from clusters.simulated.serve.protobuf.decoding import decoded
+from clusters.simulated.serve.server import ServedCluster, serve
 from tests.differential.exchange import TABLE
 from tests.simulated_api.served import TOKEN, ask
 from tests.simulated_api.served_kinds import PAGE, render, served

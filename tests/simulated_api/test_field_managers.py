@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.patches import field_managers
+from clusters.simulated.patches import field_managers
 from tests.simulated_api.cluster import NAMESPACE, Cluster, config_map
 from vocabulary.kinds import CONFIG_MAP
 from vocabulary.requests import DeleteCollection

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.access.users import AUTHENTICATED, User
-from fixtures.simulated.serve.response_headers import warnings
-from fixtures.simulated.serve.server import ServedCluster, serve
+from clusters.simulated.access.users import AUTHENTICATED, User
+from clusters.simulated.serve.response_headers import warnings
+from clusters.simulated.serve.server import ServedCluster, serve
 from tests.simulated_api.cluster import (
     WIDGET,
     Cluster,

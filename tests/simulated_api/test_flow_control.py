@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.access.rules import Attributes
-from fixtures.simulated.access.users import NODES, SERVICE_ACCOUNTS, User, service_account
-from fixtures.simulated.cluster import SimulatedCluster
-from fixtures.simulated.controllers.settings import Settings
-from fixtures.simulated.flow_control import FLOW_SCHEMA, PRIORITY_LEVEL, flow_of, found_at_start
-from fixtures.simulated.serve.server import ServedCluster, serve
-from fixtures.simulated.store import Key, Store
+from clusters.simulated.access.rules import Attributes
+from clusters.simulated.access.users import NODES, SERVICE_ACCOUNTS, User, service_account
+from clusters.simulated.cluster import SimulatedCluster
+from clusters.simulated.controllers.settings import Settings
+from clusters.simulated.flow_control import FLOW_SCHEMA, PRIORITY_LEVEL, flow_of, found_at_start
+from clusters.simulated.serve.server import ServedCluster, serve
+from clusters.simulated.store import Key, Store
 from tests.simulated_api.served import TOKEN, ask
 
 SCHEMA_HEADER = "X-Kubernetes-PF-FlowSchema-UID"

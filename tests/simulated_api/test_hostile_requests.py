@@ -13,8 +13,8 @@ from ssl import create_default_context
 import pytest
 import yaml
 
-from fixtures.control_plane import ControlPlane, Settings, users
-from fixtures.simulated.serve.server import ServedCluster
+from clusters.control_plane import ControlPlane, Settings, users
+from clusters.simulated.serve.server import ServedCluster
 from tests.simulated_api.cluster import Cluster, config_map, job
 from tests.simulated_api.hostile import JOBS, MAPS, Hostile
 from tests.simulated_api.served import TOKEN, ask

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.cluster import SimulatedCluster
-from fixtures.simulated.serve.server import ServedCluster, serve
+from clusters.simulated.cluster import SimulatedCluster
+from clusters.simulated.serve.server import ServedCluster, serve
 from tests.simulated_api.cluster import Cluster, config_map, job
 from tests.simulated_api.served import TOKEN, ask
 from vocabulary import history

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from fixtures.simulated.scale import scaled
-from fixtures.simulated.selection import candidates
-from fixtures.simulated.version_order import maturity
-from fixtures.simulated.watches import WatchRequest
+from clusters.simulated.scale import scaled
+from clusters.simulated.selection import candidates
+from clusters.simulated.version_order import maturity
+from clusters.simulated.watches import WatchRequest
 from tests.simulated_api.cluster import NAMESPACE, WIDGET, Cluster, config_map, pod, widget
 from vocabulary.kinds import CONFIG_MAP, POD, Kind
 from vocabulary.objects import Object, name_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fixtures.simulated.builtin.known_fields import drop_unknown
+from clusters.simulated.builtin.known_fields import drop_unknown
 from tests.simulated_api.cluster import Cluster, config_map, job
 from vocabulary.kinds import CONFIG_MAP, JOB, PRIORITY_CLASS, STATEFUL_SET
 

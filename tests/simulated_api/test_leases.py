@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.access.rules import Rules
-from fixtures.simulated.access.users import AUTHENTICATED, User
-from fixtures.simulated.builtin.go_times import in_utc, unparsed_micro_time
-from fixtures.simulated.serve.server import ServedCluster
+from clusters.simulated.access.rules import Rules
+from clusters.simulated.access.users import AUTHENTICATED, User
+from clusters.simulated.builtin.go_times import in_utc, unparsed_micro_time
+from clusters.simulated.serve.server import ServedCluster
 from tests.simulated_api.cluster import NAMESPACE, Cluster, config_map
 from tests.simulated_api.served import ask
 from vocabulary.errors import ApiError

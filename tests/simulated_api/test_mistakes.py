@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.cluster import SimulatedCluster
-from fixtures.simulated.controllers.base import Controller
-from fixtures.simulated.controllers.settings import Settings
-from fixtures.simulated.mistakes import SimulationError
-from fixtures.simulated.serve.server import ServedCluster, serve
+from clusters.simulated.cluster import SimulatedCluster
+from clusters.simulated.controllers.base import Controller
+from clusters.simulated.controllers.settings import Settings
+from clusters.simulated.mistakes import SimulationError
+from clusters.simulated.serve.server import ServedCluster, serve
 from tests.simulated_api.served import TOKEN, ask
 from vocabulary.clock import SECOND
 from vocabulary.kinds import NAMESPACE, POD

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.access.rules import Rules
-from fixtures.simulated.access.users import AUTHENTICATED, User, service_account, user_of
-from fixtures.simulated.custom_resources.conversion import of_definitions
-from fixtures.simulated.loop import MAX_STEPS, LivelockError, Loop, OutsideError, SimulationError
-from fixtures.simulated.serve.answering import answer_one
-from fixtures.simulated.serve.requests import Call
-from fixtures.simulated.serve.routing import route
+from clusters.simulated.access.rules import Rules
+from clusters.simulated.access.users import AUTHENTICATED, User, service_account, user_of
+from clusters.simulated.custom_resources.conversion import of_definitions
+from clusters.simulated.loop import MAX_STEPS, LivelockError, Loop, OutsideError, SimulationError
+from clusters.simulated.serve.answering import answer_one
+from clusters.simulated.serve.requests import Call
+from clusters.simulated.serve.routing import route
 from tests.simulated_api.cluster import NAMESPACE, Cluster, config_map
 from vocabulary.history import OutgoingCall, Write
 from vocabulary.kinds import CONFIG_MAP, Kind
@@ -124,7 +124,7 @@ def test_a_span_of_less_than_none_is_none() -> None:
 
 def test_work_without_an_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     assert MAX_STEPS > 100_000
-    monkeypatch.setattr("fixtures.simulated.loop.MAX_STEPS", 10)
+    monkeypatch.setattr("clusters.simulated.loop.MAX_STEPS", 10)
     loop = Loop(1)
 
     def again() -> None:

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.patches.json_patch import (
+from clusters.simulated.patches.json_patch import (
     MAX_OPERATIONS,
     JsonPatchError,
     apply_json_patch,
 )
-from fixtures.simulated.patches.merge_patch import apply_merge_patch
-from fixtures.simulated.patches.strategic_merge_patch import (
+from clusters.simulated.patches.merge_patch import apply_merge_patch
+from clusters.simulated.patches.strategic_merge_patch import (
     StrategicPatchError,
     apply_strategic_merge_patch,
     merge_key,

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.simulated.patches.json_patch import JsonPatchError, apply_json_patch
-from fixtures.simulated.patches.merge_patch import apply_merge_patch
-from fixtures.simulated.patches.strategic_merge_patch import (
+from clusters.simulated.patches.json_patch import JsonPatchError, apply_json_patch
+from clusters.simulated.patches.merge_patch import apply_merge_patch
+from clusters.simulated.patches.strategic_merge_patch import (
     StrategicPatchError,
     apply_strategic_merge_patch,
 )

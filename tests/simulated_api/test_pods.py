@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.builtin.pods import qos_class
+from clusters.simulated.builtin.pods import qos_class
 from tests.simulated_api.cluster import Cluster, job, pod
 from vocabulary.kinds import (
     JOB,

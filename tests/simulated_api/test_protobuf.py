@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.serve.protobuf.decoding import MAGIC, UndecodableError, decoded
-from fixtures.simulated.serve.server import ServedCluster
+from clusters.simulated.serve.protobuf.decoding import MAGIC, UndecodableError, decoded
+from clusters.simulated.serve.server import ServedCluster
 from tests.simulated_api.served import TOKEN
 
 RECORDED = json.loads(Path(__file__).with_name("protobuf_bodies.json").read_text())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.simulated.builtin.quantities import canonical_quantity
-from fixtures.simulated.controllers.workloads.workload import scaled
+from clusters.simulated.builtin.quantities import canonical_quantity
+from clusters.simulated.controllers.workloads.workload import scaled
 from tests.simulated_api.cluster import Cluster, job, pod
 from vocabulary.kinds import (
     JOB,

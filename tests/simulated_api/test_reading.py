@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.simulated.watches import Watch, WatchRequest
+from clusters.simulated.watches import Watch, WatchRequest
 from tests.simulated_api.cluster import WIDGET, Cluster, config_map, pod, widget
 from vocabulary.errors import ApiError
 from vocabulary.kinds import CONFIG_MAP, EVENT, JOB, NODE, POD, Kind

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.serve.registered_webhooks import RegisteredWebhooks
-from fixtures.simulated.serve.server import ServedCluster
+from clusters.simulated.serve.registered_webhooks import RegisteredWebhooks
+from clusters.simulated.serve.server import ServedCluster
 from tests.simulated_api.cluster import Cluster, config_map
 from tests.simulated_api.served import ask
 from vocabulary.kinds import CONFIG_MAP

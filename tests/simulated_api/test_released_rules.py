@@ -10,9 +10,9 @@ from typing import Any, Final
 import pytest
 import yaml
 
+from clusters.control_plane.builder import BuildError
 from conformance.profiles.profile import GoModule
 from conformance.profiles.program import download
-from fixtures.control_plane.builder import BuildError
 from tests.simulated_api.cluster import NAMESPACE, Cluster
 from vocabulary.errors import ApiError
 from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION, Kind

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from kubernetes import client, config
 
-from fixtures.simulated.cluster import SimulatedCluster
-from fixtures.simulated.serve.server import ServedCluster, serve
+from clusters.simulated.cluster import SimulatedCluster
+from clusters.simulated.serve.server import ServedCluster, serve
 from tests.simulated_api.served import TOKEN, ask
 from vocabulary.clock import HOUR
 

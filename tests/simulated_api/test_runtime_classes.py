@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
+from clusters.simulated.cluster import NodeSpec, SimulatedCluster
 from tests.simulated_api.cluster import Cluster, pod
 from vocabulary.clock import MINUTE
 from vocabulary.kinds import POD, RESOURCE_QUOTA, RUNTIME_CLASS

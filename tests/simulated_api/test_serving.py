@@ -18,7 +18,7 @@ import yaml
 from kubernetes import client, config, watch
 from kubernetes.client.exceptions import ApiException
 
-from fixtures.simulated.serve.server import ServedCluster, serve
+from clusters.simulated.serve.server import ServedCluster, serve
 from tests.simulated_api.cluster import WIDGET, Cluster, config_map, job, pod, widget
 from tests.simulated_api.served import TOKEN, ask
 from vocabulary.kinds import CONFIG_MAP, POD

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 import pytest
 from kubernetes import client, config
 
-from fixtures.simulated.cluster import SimulatedCluster
-from fixtures.simulated.serve.requests import MAX_BODY_BYTES
-from fixtures.simulated.serve.server import ServedCluster, serve
+from clusters.simulated.cluster import SimulatedCluster
+from clusters.simulated.serve.requests import MAX_BODY_BYTES
+from clusters.simulated.serve.server import ServedCluster, serve
 from tests.simulated_api.cluster import Cluster, config_map
 from tests.simulated_api.served import TOKEN, ask
 from vocabulary.kinds import CONFIG_MAP

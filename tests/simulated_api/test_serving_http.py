@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.serve.server import ServedCluster, serve
+from clusters.simulated.serve.server import ServedCluster, serve
 from tests.simulated_api.cluster import WIDGET, WIDGET_SCHEMA, Cluster, config_map, job, widget
 from tests.simulated_api.served import TOKEN, ask
 from vocabulary.kinds import CONFIG_MAP, JOB

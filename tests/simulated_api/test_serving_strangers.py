@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.serve import connections
-from fixtures.simulated.serve.handler import HttpHandler
-from fixtures.simulated.serve.server import ServedCluster, serve
+from clusters.simulated.serve import connections
+from clusters.simulated.serve.handler import HttpHandler
+from clusters.simulated.serve.server import ServedCluster, serve
 from tests.simulated_api.cluster import WIDGET_SCHEMA, Cluster
 from tests.simulated_api.served import TOKEN, ask
 

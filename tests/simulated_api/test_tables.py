@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.builtin.registry import built_in_strategies
-from fixtures.simulated.table_cells import short_duration
-from fixtures.simulated.tables import table
+from clusters.simulated.builtin.registry import built_in_strategies
+from clusters.simulated.table_cells import short_duration
+from clusters.simulated.tables import table
 from tests.simulated_api.cluster import pod
 from vocabulary.clock import DAY, HOUR, MINUTE, SECOND, SIMULATION_EPOCH_US
 from vocabulary.kinds import EVENT, JOB, NODE, POD, Kind

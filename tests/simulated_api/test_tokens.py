@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.access.tokens import UnknownTokenError
+from clusters.simulated.access.tokens import UnknownTokenError
 from tests.simulated_api.cluster import NAMESPACE, Cluster
 from vocabulary.clock import SECOND
 from vocabulary.kinds import NODE, POD, SECRET, SERVICE_ACCOUNT

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.builtin.conforming import misfit, undecoded_of
-from fixtures.simulated.builtin.decoding import conversion_error, converted, decoding_error
+from clusters.simulated.builtin.conforming import misfit, undecoded_of
+from clusters.simulated.builtin.decoding import conversion_error, converted, decoding_error
 from vocabulary.kinds import CONFIG_MAP, JOB, RESOURCE_QUOTA
 
 MAP = "core/v1.ConfigMap"

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.builtin.indexes import (
+from clusters.simulated.builtin.indexes import (
     IndexesError,
     count_indexes,
     overlapping_index,
     parse_indexes,
 )
-from fixtures.simulated.custom_resources.flaws import ABSENT, field_errors
-from fixtures.simulated.custom_resources.validating import compile_check
-from fixtures.simulated.names import (
+from clusters.simulated.custom_resources.flaws import ABSENT, field_errors
+from clusters.simulated.custom_resources.validating import compile_check
+from clusters.simulated.names import (
     data_key,
     dns_label,
     dns_subdomain,

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.access.reviews import SUBJECT_ACCESS_REVIEW
-from fixtures.simulated.access.rules import Rules
-from fixtures.simulated.access.users import AUTHENTICATED, MASTERS, User
-from fixtures.simulated.admission_webhooks import AdmissionWebhooks
+from clusters.simulated.access.reviews import SUBJECT_ACCESS_REVIEW
+from clusters.simulated.access.rules import Rules
+from clusters.simulated.access.users import AUTHENTICATED, MASTERS, User
+from clusters.simulated.admission_webhooks import AdmissionWebhooks
 from tests.simulated_api.cluster import Cluster
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from clusters.behaviour import expand, with_time_to_stop
+from clusters.simulated.cluster import NodeSpec, SimulatedCluster
 from conformance.pod_templates import map_pods
-from fixtures.behaviour import expand, with_time_to_stop
-from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
 from vocabulary import history
 from vocabulary.clock import SECOND, Micros
 from vocabulary.kinds import JOB, NODE, POD, Kind, kind_of

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.behaviour import BehaviourError, expand, parse_behaviour, with_time_to_stop
+from clusters.behaviour import BehaviourError, expand, parse_behaviour, with_time_to_stop
 from tests.simulated_controllers.lab import job, pod
 from vocabulary.objects import annotations_of
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
-from fixtures.simulated.processes import UnknownProcessError
+from clusters.simulated.cluster import NodeSpec, SimulatedCluster
+from clusters.simulated.processes import UnknownProcessError
 from tests.simulated_controllers.lab import DEFAULT, Lab, job, pod
 from vocabulary import history
 from vocabulary.canonical import encode

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fixtures.commands import UnknownCommandError, behaviour_of
+from clusters.commands import UnknownCommandError, behaviour_of
 
 FOREVER: dict[str, str] = {}
 COURSES: list[tuple[list[str], dict[str, str]]] = [

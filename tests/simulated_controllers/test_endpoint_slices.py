@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fixtures.simulated.controllers.settings import Settings
+from clusters.simulated.controllers.settings import Settings
 from tests.simulated_controllers.lab import DEFAULT, Lab
 from vocabulary.kinds import ENDPOINT_SLICE, POD, SERVICE
 from vocabulary.objects import name_of

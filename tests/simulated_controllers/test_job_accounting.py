@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.controllers.workloads.job import accounting
+from clusters.simulated.controllers.workloads.job import accounting
 from tests.simulated_controllers.lab import Lab, job
 from vocabulary.clock import SECOND
 from vocabulary.kinds import JOB, POD

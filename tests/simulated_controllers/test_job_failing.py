@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from fixtures.simulated.controllers.settings import Settings
+from clusters.simulated.controllers.settings import Settings
 from tests.simulated_controllers.lab import Lab, job
 from vocabulary.clock import SECOND, parse_rfc3339
 from vocabulary.kinds import JOB, POD

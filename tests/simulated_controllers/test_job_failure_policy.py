@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fixtures.simulated.controllers.workloads.job.failure_policy import match_policy
+from clusters.simulated.controllers.workloads.job.failure_policy import match_policy
 from tests.simulated_controllers.lab import Lab, job
 from vocabulary.kinds import POD
 from vocabulary.objects import condition, name_of

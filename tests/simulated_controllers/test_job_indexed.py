@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.controllers.workloads.job.indexes import format_indexes, parse_indexes
-from fixtures.simulated.controllers.workloads.job.success_policy import matched_rule
+from clusters.simulated.controllers.workloads.job.indexes import format_indexes, parse_indexes
+from clusters.simulated.controllers.workloads.job.success_policy import matched_rule
 from tests.simulated_controllers.lab import Lab, job
 from vocabulary.clock import SECOND
 from vocabulary.kinds import POD

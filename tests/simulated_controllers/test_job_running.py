@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.controllers.settings import Settings
+from clusters.simulated.controllers.settings import Settings
 from tests.simulated_controllers.lab import Lab, job
 from vocabulary.clock import MILLISECOND, SECOND
 from vocabulary.errors import ApiError

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from fixtures.simulated.mistakes import SimulationError
+from clusters.simulated.mistakes import SimulationError
 from tests.simulated_controllers.lab import Lab, condition_status, pod
 from vocabulary.clock import MILLISECOND, SECOND, Micros
 from vocabulary.kinds import NODE, POD

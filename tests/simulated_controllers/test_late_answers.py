@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from fixtures.crds import load_crd
-from fixtures.simulated.controllers.settings import Settings
+from clusters.crds import load_crd
+from clusters.simulated.controllers.settings import Settings
 from tests.simulated_controllers.lab import Lab, job, pod, requests
 from tests.simulated_controllers.test_garbage_collector import config_map, names
 from tests.simulated_controllers.test_pytorchjob import pytorch_job

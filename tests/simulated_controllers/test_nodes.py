@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.controllers.settings import Settings
+from clusters.simulated.controllers.settings import Settings
 from tests.simulated_controllers.lab import Lab, NodeSpec, condition, job, pod
 from vocabulary.clock import SECOND
 from vocabulary.kinds import NODE, POD

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.controllers.base import Controller, Environment, Work
-from fixtures.simulated.store import Change
+from clusters.simulated.controllers.base import Controller, Environment, Work
+from clusters.simulated.store import Change
 from tests.simulated_controllers.lab import DEFAULT, Lab
 from vocabulary.kinds import CONFIG_MAP
 from vocabulary.requests import Create

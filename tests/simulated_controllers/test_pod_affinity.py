@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from fixtures.simulated.controllers.informers import Informers
-from fixtures.simulated.controllers.scheduling.pod_affinity import PodAffinity
-from fixtures.simulated.store import Change, Key
+from clusters.simulated.controllers.informers import Informers
+from clusters.simulated.controllers.scheduling.pod_affinity import PodAffinity
+from clusters.simulated.store import Change, Key
 from tests.simulated_controllers.lab import DEFAULT, Lab, NodeSpec, pod
 from vocabulary.kinds import NAMESPACE, NODE, POD
 from vocabulary.objects import labels_of, name_of

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.controllers.settings import Declared, Settings
+from clusters.simulated.controllers.settings import Declared, Settings
 from tests.simulated_controllers.lab import DEFAULT, Lab, pod
 from vocabulary.kinds import EVENT, POD, kind_of
 from vocabulary.objects import get_path, name_of

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from fixtures.crds import load_crd
-from fixtures.simulated.cluster import NodeSpec
-from fixtures.simulated.controllers.settings import Settings
+from clusters.crds import load_crd
+from clusters.simulated.cluster import NodeSpec
+from clusters.simulated.controllers.settings import Settings
 from tests.simulated_controllers.lab import DEFAULT, Lab, pod, requests
 from tests.simulated_controllers.test_garbage_collector import config_map, names, reference
 from tests.simulated_controllers.test_late_answers import ADMIN, Intercepted

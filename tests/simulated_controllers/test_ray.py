@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fixtures.crds import load_crd
+from clusters.crds import load_crd
 from tests.simulated_controllers.lab import DEFAULT, Lab
 from vocabulary.errors import ApiError
 from vocabulary.kinds import JOB, POD, RAY_CLUSTER, RAY_JOB

@@ -6,21 +6,21 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.controllers.scheduling.node_affinity import (
+from clusters.simulated.controllers.scheduling.node_affinity import (
     selects_node,
     tolerates,
     untolerated,
 )
-from fixtures.simulated.controllers.scheduling.resources import pod_requests
-from fixtures.simulated.controllers.settings import Settings
-from fixtures.simulated.controllers.workloads.job.backoff import (
+from clusters.simulated.controllers.scheduling.resources import pod_requests
+from clusters.simulated.controllers.settings import Settings
+from clusters.simulated.controllers.workloads.job.backoff import (
     BackoffRecord,
     finished_us,
     remaining_us,
 )
-from fixtures.simulated.controllers.workloads.job.failure_policy import match_policy
-from fixtures.simulated.controllers.workloads.job.pods import for_removal
-from fixtures.simulated.controllers.workloads.pods import removal_rank
+from clusters.simulated.controllers.workloads.job.failure_policy import match_policy
+from clusters.simulated.controllers.workloads.job.pods import for_removal
+from clusters.simulated.controllers.workloads.pods import removal_rank
 from vocabulary.clock import SECOND, parse_rfc3339
 
 NOON = "2026-01-01T12:00:00Z"

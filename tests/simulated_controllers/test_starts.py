@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from fixtures.crds import load_crd
-from fixtures.simulated.controllers.settings import Settings
+from clusters.crds import load_crd
+from clusters.simulated.controllers.settings import Settings
 from tests.simulated_controllers.lab import DEFAULT, Lab, job, pod
 from tests.simulated_controllers.test_pytorchjob import pytorch_job
 from tests.simulated_controllers.test_ray import cluster_spec, made, ray_job

@@ -9,6 +9,7 @@ import pytest
 
 from chaos.faults.create_object import CreateObject
 from chaos.faults.delete_object import DeleteObject
+from clusters.simulated.access.rules import Rules
 from conformance.handle import Handle
 from conformance.implementation import Implementation, implementation
 from conformance.running.run_options import DEFAULT_SEED
@@ -16,7 +17,6 @@ from conformance.scenarios import SCENARIOS
 from conformance.suites.kueue.handle import QueuedJobSet, QueuedPod, queue
 from conformance.world import World
 from conformance.worlds.simulated.world import SimulatedWorld, may_use_further_kinds
-from fixtures.simulated.access.rules import Rules
 from vocabulary.errors import ApiError
 from vocabulary.history import Mark, Write
 from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION, Kind

@@ -6,11 +6,11 @@ from functools import partial
 
 import pytest
 
+from clusters.simulated.controllers.settings import Settings
 from conformance.implementation import implementation
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
 from conformance.worlds.simulated import world
-from fixtures.simulated.controllers.settings import Settings
 
 STORIES = sorted(name for name in SCENARIOS if name.startswith("jobset/stories/"))
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from clusters.simulated import controllers
 from conformance.suite import Suite, SuiteError
-from fixtures.simulated import controllers
 from tests.suites.test_suite_path import TOY, assay
 
 ARMS = '@scenario(arms=("TOY-001", "TOY-002", "TOY-003"), kills="lost-pods-stay-lost")'
@@ -96,7 +96,7 @@ def test_no_suite_has_the_name_of_another_actor() -> None:
     names = {
         getattr(found, "name", "")
         for found in controllers_below(controllers.Controller)
-        if found.__module__.startswith("fixtures.")  # and not of another test
+        if found.__module__.startswith("clusters.")  # and not of another test
     }
     assert "job-controller" in names
     for name in filter(None, names | {"user", "kubelet", "kubelet/n0", "a=b,c", "My Suite", "-"}):

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from clusters.simulated.cluster import SimulatedCluster
 from conformance.wire.drawn import OfRole, drawn
 from conformance.wire.interposed import Mistaken, possible, target_of
 from conformance.wire.paths import changed, from_text, in_text, merge_patch
 from conformance.wire.rules import Mistake, UnknownMistakeError, mistake
-from fixtures.simulated.cluster import SimulatedCluster
 from vocabulary.errors import ApiError
 from vocabulary.history import Write
 from vocabulary.kinds import CONFIG_MAP, JOB, LEASE, POD

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol
 
 from chaos.ground import ProcessState
-from fixtures.control_plane import kwok
-from fixtures.control_plane.launch import ControlPlane
+from clusters.control_plane import kwok
+from clusters.control_plane.launch import ControlPlane
 
 MANAGER: Final = "kube-controller-manager"
 SCHEDULER: Final = "kube-scheduler"

@@ -13,11 +13,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from clusters.control_plane import users
+from clusters.control_plane.api import Api
+from clusters.control_plane.crds import CRDS
+from clusters.control_plane.launch import ControlPlane
 from conformance.clean import clean_cluster
-from fixtures.control_plane import users
-from fixtures.control_plane.api import Api
-from fixtures.control_plane.crds import CRDS
-from fixtures.control_plane.launch import ControlPlane
 from vocabulary.errors import ApiError
 from vocabulary.objects import Object, meta, name_of
 

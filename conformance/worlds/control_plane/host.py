@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
+from clusters.control_plane.users import User
 from conformance.under_test import UnderTest
 from conformance.worlds.control_plane.deployed_operator import DeployedOperator
 from conformance.worlds.control_plane.operator_process import RealOperator
 from conformance.worlds.control_plane.operator_users import OperatorUsers
 from conformance.worlds.control_plane.process_webhooks import ProcessWebhooks
 from conformance.worlds.control_plane.proxy import Proxy
-from fixtures.control_plane.users import User
 
 REPLICAS: Final = 2
 """Of an operator that the suite starts; the second one is started by some scenarios and faults."""

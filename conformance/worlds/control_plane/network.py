@@ -24,8 +24,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Final, Protocol, TypeVar
 
+from clusters.control_plane.ports import LOOPBACK
 from conformance.worlds.control_plane.forwarder import Forwarder
-from fixtures.control_plane.ports import LOOPBACK
 
 Made = TypeVar("Made")
 CLONE_NEWNET: Final = 0x40000000

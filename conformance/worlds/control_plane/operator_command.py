@@ -6,10 +6,10 @@ from pathlib import Path
 
 import yaml
 
+from clusters.control_plane.users import User
 from conformance.retrying_connection import RetryingConnection
 from conformance.under_test import Launch, Place
 from conformance.worlds.control_plane.host import Host, RunPlace
-from fixtures.control_plane.users import User
 from vocabulary.errors import ApiError
 from vocabulary.history import label_of
 from vocabulary.requests import Update, create

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from chaos.ground import ProcessState
+from clusters.control_plane import process as operating_system
+from clusters.control_plane.process import Process
 from conformance.under_test import READY_PATH
 from conformance.worlds.panics import PanicError, panics
-from fixtures.control_plane import process as operating_system
-from fixtures.control_plane.process import Process
 
 Launch: TypeAlias = Callable[[Sequence[str], Path], Process]
 """Starts a command, its output appended to a file; the process ends with this one."""

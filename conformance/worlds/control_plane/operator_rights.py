@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from clusters.simulated.access.rules import Rules
 from conformance.clean import RUN_LABEL
 from conformance.retrying_connection import RetryingConnection
 from conformance.under_test import UnderTest
-from fixtures.simulated.access.rules import Rules
 from vocabulary.errors import ApiError
 from vocabulary.kinds import Kind, known_kinds
 from vocabulary.objects import Object, name_of

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import yaml
 
-from fixtures.control_plane.users import User
+from clusters.control_plane.users import User
 
 
 class OperatorUsers(Protocol):

@@ -8,6 +8,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import ClassVar, Final
 
+from clusters.control_plane import nodes, users
+from clusters.control_plane.launch import ControlPlane
+from clusters.control_plane.nodes import FakeNode
+from clusters.control_plane.settings import Settings
 from conformance.clean import RUN_LABEL, defined_kind
 from conformance.manifests import is_granted
 from conformance.retrying_connection import PATIENCE_SECONDS, RetryingConnection
@@ -21,10 +25,6 @@ from conformance.worlds.control_plane.process_host import ProcessHost
 from conformance.worlds.control_plane.recorder import Recorder
 from conformance.worlds.control_plane.session import Session, installed_crds
 from conformance.worlds.names import ClusterName
-from fixtures.control_plane import nodes, users
-from fixtures.control_plane.launch import ControlPlane
-from fixtures.control_plane.nodes import FakeNode
-from fixtures.control_plane.settings import Settings
 from reference_controller.runtime.connection import Connection
 from vocabulary.implementations import in_one_text
 from vocabulary.kinds import BUILT_IN_KINDS

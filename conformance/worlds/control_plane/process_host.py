@@ -7,6 +7,8 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
+from clusters.control_plane.ports import free_ports
+from clusters.control_plane.users import User
 from conformance.under_test import UnderTest
 from conformance.worlds.control_plane import operator_command
 from conformance.worlds.control_plane.host import Host, Hosted, RunPlace
@@ -21,8 +23,6 @@ from conformance.worlds.control_plane.operator_users import OperatorUsers
 from conformance.worlds.control_plane.process_webhooks import ProcessWebhooks
 from conformance.worlds.control_plane.proxy import Proxy
 from conformance.worlds.control_plane.shown import Shown
-from fixtures.control_plane.ports import free_ports
-from fixtures.control_plane.users import User
 
 if TYPE_CHECKING:
     from conformance.worlds.control_plane.session import Session

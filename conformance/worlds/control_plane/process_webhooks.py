@@ -17,6 +17,8 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
+from clusters.control_plane.ports import free_ports, listening_address
+from clusters.control_plane.waiting import WaitTimeoutError, wait_until
 from conformance.clean import RUN_LABEL
 from conformance.under_test import OwnWebhooks, UnderTest
 from conformance.worlds.control_plane.forwarder import Connect, Forwarder
@@ -24,8 +26,6 @@ from conformance.worlds.control_plane.probe import unreached
 from conformance.worlds.control_plane.recorder import Commit
 from conformance.worlds.control_plane.webhooks import selector_of
 from conformance.worlds.mounted_certificate import CERTIFICATE, KEY, files_of, mount
-from fixtures.control_plane.ports import free_ports, listening_address
-from fixtures.control_plane.waiting import WaitTimeoutError, wait_until
 from vocabulary.errors import ApiError
 from vocabulary.kinds import NAMESPACE, SECRET, SERVICE, Kind
 from vocabulary.objects import Object, name_of

@@ -12,11 +12,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from chaos.ground import FaultRefusedError, ProcessState
+from clusters.crash_loop import CrashLoop
 from conformance.worlds.control_plane.component import Component
 from conformance.worlds.control_plane.deployed_operator import DeployedOperator
 from conformance.worlds.control_plane.operator_process import OperatorStartError, RealOperator
 from conformance.worlds.control_plane.recorder import wall_us
-from fixtures.crash_loop import CrashLoop
 from vocabulary.clock import SECOND, Micros
 
 

@@ -22,6 +22,7 @@ from chaos.connection_rules import ConnectionRules
 from chaos.ground import Break, Freeze, NoAnswer, Refuse, Rule, Slow, WatchRule
 from chaos.happening import Happening, Place
 from chaos.injector import Injector
+from clusters.control_plane.api import was_closed_by_server
 from conformance.worlds.control_plane.commit_teller import CommitTeller, on_its_way
 from conformance.worlds.control_plane.http_requests import (
     KindOf,
@@ -31,7 +32,6 @@ from conformance.worlds.control_plane.http_requests import (
 )
 from conformance.worlds.control_plane.shown import EVERYTHING
 from conformance.worlds.control_plane.watch_relay import WatchRelay
-from fixtures.control_plane.api import was_closed_by_server
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
 from vocabulary.kinds import SECRET

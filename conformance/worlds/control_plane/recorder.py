@@ -17,9 +17,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from clusters.control_plane import audit
+from clusters.control_plane.waiting import WaitTimeoutError
 from conformance.recorded_objects import recorded
-from fixtures.control_plane import audit
-from fixtures.control_plane.waiting import WaitTimeoutError
 from reference_controller.runtime.connection import Connection
 from reference_controller.runtime.informer import Informer
 from reference_controller.runtime.logs import LOG

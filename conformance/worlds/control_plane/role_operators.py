@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from clusters.control_plane.users import User
 from conformance.editions import written
 from conformance.names_of_run import with_prefix
 from conformance.scenario_type import Scenario
@@ -16,7 +17,6 @@ from conformance.suite import load as suites
 from conformance.worlds.control_plane.host import RunPlace
 from conformance.worlds.control_plane.run_settings import RunSettings
 from conformance.worlds.control_plane.webhooks import Webhooks
-from fixtures.control_plane.users import User
 from vocabulary.history import OperatorUnderTest, replicas
 
 if TYPE_CHECKING:

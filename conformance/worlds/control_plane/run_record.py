@@ -13,12 +13,12 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from clusters.control_plane.users import User
 from conformance.worlds.control_plane.history_merge import Merge
 from conformance.worlds.control_plane.process_webhooks import ProcessWebhooks
 from conformance.worlds.control_plane.recorder import wall_us
 from conformance.worlds.control_plane.recovery import recovered
 from conformance.worlds.control_plane.session import Session
-from fixtures.control_plane.users import User
 from vocabulary.clock import SECOND, Micros
 from vocabulary.fault_effect import FaultEffect
 from vocabulary.history import (

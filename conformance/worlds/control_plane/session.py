@@ -14,6 +14,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol
 
+from clusters import crds as fixture_crds
+from clusters.control_plane.launch import ControlPlane
+from clusters.control_plane.pki import KeyPair
+from clusters.control_plane.ports import LOOPBACK
 from conformance.clean import defined_kind
 from conformance.implementation import REAL_USERS
 from conformance.retrying_connection import RetryingConnection
@@ -32,10 +36,6 @@ from conformance.worlds.control_plane.unfinished import Unfinished
 from conformance.worlds.interrupts import interrupts_held_back
 from conformance.worlds.names import ClusterName
 from conformance.worlds.turns import port_turn, turns_at
-from fixtures import crds as fixture_crds
-from fixtures.control_plane.launch import ControlPlane
-from fixtures.control_plane.pki import KeyPair
-from fixtures.control_plane.ports import LOOPBACK
 from reference_controller.runtime.connection import Connection, connect
 from reference_controller.runtime.discovery import Discovery
 from vocabulary.clock import SECOND, Micros

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from fixtures.control_plane.process import Process
+from clusters.control_plane.process import Process
 
 OURS: Final = (sys.executable, "-m", "conformance.cli")
 """A command that begins so needs no new interpreter."""

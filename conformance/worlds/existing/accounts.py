@@ -12,12 +12,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from clusters.control_plane.users import User
 from conformance.clean import RUN_LABEL
 from conformance.retrying_connection import RetryingConnection
 from conformance.under_test import UnderTest
 from conformance.worlds.control_plane.operator_rights import grant
 from conformance.worlds.existing.access import Access, write_kubeconfig
-from fixtures.control_plane.users import User
 from vocabulary.kinds import SERVICE_ACCOUNT, Kind
 from vocabulary.objects import get_path
 from vocabulary.requests import Create, create

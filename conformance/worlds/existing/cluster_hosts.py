@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import ClassVar
 
+from clusters.control_plane.users import User
 from conformance.retrying_connection import RetryingConnection
 from conformance.under_test import DeployedPlace, UnderTest
 from conformance.worlds.control_plane.deployed_operator import DeployedOperator, Signal
@@ -14,7 +15,6 @@ from conformance.worlds.control_plane.operator_users import OperatorUsers
 from conformance.worlds.existing.accounts import Another
 from conformance.worlds.existing.deploying import deploy
 from conformance.worlds.existing.installed_operator import Tested
-from fixtures.control_plane.users import User
 from vocabulary.history import label_of
 
 

@@ -15,6 +15,8 @@ from contextlib import suppress
 from typing import Any, Final, Protocol
 
 from chaos.ground import FaultRefusedError
+from clusters.control_plane.users import User
+from clusters.control_plane.waiting import WaitTimeoutError, wait_until
 from conformance.borrowed_operator import Before, NotBorrowedError, borrow
 from conformance.clean import RUN_LABEL
 from conformance.deployments import listed_pods, pods_of, scale
@@ -29,8 +31,6 @@ from conformance.worlds.control_plane.deployed_operator import (
 )
 from conformance.worlds.control_plane.operator_process import OperatorStartError
 from conformance.worlds.control_plane.probe import unreached
-from fixtures.control_plane.users import User
-from fixtures.control_plane.waiting import WaitTimeoutError, wait_until
 from vocabulary.history import role_of
 from vocabulary.kinds import CONFIG_MAP, DEPLOYMENT, LEASE, Kind
 from vocabulary.objects import Object, get_path, name_of, namespace_of, uid_of

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from clusters.control_plane import audit, kwok
+from clusters.control_plane.nodes import is_usable
+from clusters.control_plane.waiting import wait_until
 from conformance.borrowed_nodes import borrowing, offering
 from conformance.clean import RUN_LABEL
 from conformance.retrying_connection import RetryingConnection
 from conformance.worlds.control_plane.session import NotLentError, OutOfTimeError
-from fixtures.control_plane import audit, kwok
-from fixtures.control_plane.nodes import is_usable
-from fixtures.control_plane.waiting import wait_until
 from reference_controller.runtime.connection import Connection
 from vocabulary.errors import ApiError
 from vocabulary.kinds import NODE, POD

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from clusters.control_plane.ports import LOOPBACK
 from conformance.clean import RUN_LABEL
 from conformance.suite import load as suites
 from conformance.under_test import Installed, UnderTest
@@ -21,7 +22,6 @@ from conformance.worlds.existing.definitions import definition
 from conformance.worlds.existing.neighbours import interfering
 from conformance.worlds.existing.node_pool import Survey, survey
 from conformance.worlds.existing.same_definition import is_same_definition
-from fixtures.control_plane.ports import LOOPBACK
 from reference_controller.runtime.connection import Connection
 from vocabulary.clock import Micros, format_seconds
 from vocabulary.implementations import named_roles

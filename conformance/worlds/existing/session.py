@@ -15,6 +15,10 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
+from clusters.containers.pods import RealContainers
+from clusters.containers.rehearsal import Rehearsed, rehearse
+from clusters.control_plane import pki
+from clusters.control_plane.waiting import wait_until
 from conformance.borrowed_nodes import noting
 from conformance.clean import RUN_LABEL, clean_cluster, defined_kind
 from conformance.manifests import is_granted
@@ -42,10 +46,6 @@ from conformance.worlds.existing.preflight import Undertaking
 from conformance.worlds.existing.webhook_probe import require_reachable
 from conformance.worlds.existing.well_known import CONFINING, ENFORCE
 from conformance.worlds.names import ClusterName
-from fixtures.containers.pods import RealContainers
-from fixtures.containers.rehearsal import Rehearsed, rehearse
-from fixtures.control_plane import pki
-from fixtures.control_plane.waiting import wait_until
 from vocabulary.clock import SECOND
 from vocabulary.history import WorldFacts
 from vocabulary.kinds import (

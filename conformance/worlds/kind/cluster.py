@@ -21,6 +21,7 @@ from typing import Any, Final
 import yaml
 from pytest_kind import KindCluster
 
+from clusters.control_plane.waiting import wait_until
 from conformance.clean import clean_cluster
 from conformance.retrying_connection import RetryingConnection
 from conformance.scenarios import all_crds
@@ -34,7 +35,6 @@ from conformance.worlds.kind.component import revive
 from conformance.worlds.kind.node_containers import NodeContainers
 from conformance.worlds.kind.options import KindOptions
 from conformance.worlds.kind.programs import KindError, find, kind_program, require_watches
-from fixtures.control_plane.waiting import wait_until
 from vocabulary.clock import DAY
 from vocabulary.kinds import DEPLOYMENT
 from vocabulary.objects import Object, get_path, name_of

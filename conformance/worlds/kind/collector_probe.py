@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from clusters.control_plane.waiting import wait_until
 from conformance.retrying_connection import RetryingConnection
 from conformance.suite import load as suites
-from fixtures.control_plane.waiting import wait_until
 from vocabulary.kinds import CONFIG_MAP, Kind, kind_of
 from vocabulary.objects import Object, name_of, uid_of
 from vocabulary.requests import Delete, List, ObjectList, create

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import yaml
 
-from fixtures.control_plane import audit
+from clusters.control_plane import audit
 
 USABLE: Final = "assay.dev/usable"
 """Label of the nodes that runs may borrow: all but the control plane."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+from clusters.behaviour import NOT_READY_LABEL
 from conformance.worlds.control_plane.recorder import Commit
 from conformance.worlds.kind.node_containers import NodeContainers
-from fixtures.behaviour import NOT_READY_LABEL
 from vocabulary.kinds import NODE
 from vocabulary.objects import labels_of, name_of
 

@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, Protocol
 
+from clusters.behaviour import EXIT, REASON, RUN_FOR, STUCK_TERMINATING
 from conformance.worlds.control_plane.recorder import Commit
-from fixtures.behaviour import EXIT, REASON, RUN_FOR, STUCK_TERMINATING
 from vocabulary.kinds import POD
 from vocabulary.objects import Object, annotations_of, get_path, is_terminating, uid_of
 

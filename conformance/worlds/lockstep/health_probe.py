@@ -6,7 +6,7 @@ import socket
 from collections.abc import Callable
 from errno import EADDRINUSE
 
-from fixtures.control_plane.ports import LOOPBACK
+from clusters.control_plane.ports import LOOPBACK
 
 _MOST_BYTES = 4096
 

@@ -12,8 +12,8 @@ from urllib.parse import parse_qsl, urlsplit
 import httptools
 import msgspec
 
-from fixtures.simulated.serve.requests import Call
-from fixtures.simulated.serve.response_headers import retry_after, warnings
+from clusters.simulated.serve.requests import Call
+from clusters.simulated.serve.response_headers import retry_after, warnings
 
 CONNECT: Final = "CONNECT"
 TUNNELLED: Final = "TUNNELLED"

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from chaos.ground import Break, Freeze, WatchRule
 from chaos.happening import Happening, Place
+from clusters.simulated.latencies import EVENT_US, drawn
+from clusters.simulated.watches import EventType, Watch, WatchRequest
 from conformance.worlds.lockstep.http_connection import HttpConnection
-from fixtures.simulated.latencies import EVENT_US, drawn
-from fixtures.simulated.watches import EventType, Watch, WatchRequest
 from vocabulary.clock import HOUR, SECOND
 from vocabulary.errors import ApiError
 from vocabulary.objects import Object, name_of, namespace_of

@@ -16,14 +16,14 @@ from fnmatch import fnmatchcase
 from typing import Any, Final
 from urllib.parse import unquote
 
+from clusters.go_time.lockstep_patches import DNS_SERVER
+from clusters.simulated.api_server import ApiServer
+from clusters.simulated.controllers.endpoints.desired import selects
+from clusters.simulated.controllers.workloads.pods import is_ready
+from clusters.simulated.recorder import Recorder
+from clusters.simulated.serve.requests import Call
+from clusters.simulated.store import Key
 from conformance.under_test import DeclaredAnswer
-from fixtures.go_time.lockstep_patches import DNS_SERVER
-from fixtures.simulated.api_server import ApiServer
-from fixtures.simulated.controllers.endpoints.desired import selects
-from fixtures.simulated.controllers.workloads.pods import is_ready
-from fixtures.simulated.recorder import Recorder
-from fixtures.simulated.serve.requests import Call
-from fixtures.simulated.store import Key
 from vocabulary import requests as rq
 from vocabulary.clock import Micros
 from vocabulary.errors import ApiError, not_found

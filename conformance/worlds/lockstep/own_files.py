@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from clusters import parent_bound
 from conformance.worlds.control_plane.network import NamedMachine, Network, call_libc
-from fixtures import parent_bound
 
 OWN: Final = (Path("/run"), Path("/tmp"))
 """The directories of which each process has its own."""

@@ -12,9 +12,9 @@ import time
 from collections.abc import Callable
 from typing import Final, Protocol
 
+from clusters.go_time.pacer import Pacer, TimePage
+from clusters.simulated.loop import Loop, OutsideError
 from conformance.worlds.simulated.operator_process import LEAST_POLL_US
-from fixtures.go_time.pacer import Pacer, TimePage
-from fixtures.simulated.loop import Loop, OutsideError
 from vocabulary.clock import SECOND, Micros
 
 REPEAT_SECONDS: Final = 0.002

@@ -9,6 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from clusters.control_plane.ports import free_ports
+from clusters.simulated.admission_webhooks import AdmissionWebhooks
+from clusters.simulated.cluster import SimulatedCluster
+from clusters.simulated.custom_resources.conversion import of_definitions
+from clusters.simulated.serve.kubeconfig import kubeconfig, write_kubeconfig
 from conformance.under_test import READY_AFTER_SECONDS, Launch, OwnWebhooks, Place, UnderTest
 from conformance.worlds.control_plane.network import (
     MachineNetwork,
@@ -27,11 +32,6 @@ from conformance.worlds.lockstep.serving_certificate import ServingCertificates
 from conformance.worlds.lockstep.webhook_exchange import https_exchange
 from conformance.worlds.simulated.connection import Connection
 from conformance.worlds.simulated.versions import Versions
-from fixtures.control_plane.ports import free_ports
-from fixtures.simulated.admission_webhooks import AdmissionWebhooks
-from fixtures.simulated.cluster import SimulatedCluster
-from fixtures.simulated.custom_resources.conversion import of_definitions
-from fixtures.simulated.serve.kubeconfig import kubeconfig, write_kubeconfig
 from vocabulary.clock import MILLISECOND, SECOND, Micros
 from vocabulary.errors import ApiError
 from vocabulary.history import label_of

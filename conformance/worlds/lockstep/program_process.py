@@ -13,6 +13,13 @@ from pathlib import Path
 from typing import BinaryIO, Final, TypeVar
 
 from chaos.ground import WatchRule
+from clusters import parent_bound
+from clusters.go_time.pacer import Pacer
+from clusters.go_time.signals import await_delivery
+from clusters.go_time.work import is_at_rest
+from clusters.simulated.api_server import ApiServer
+from clusters.simulated.loop import Loop, Timer
+from clusters.simulated.serve.requests import Call
 from conformance.under_test import Launch
 from conformance.worlds.control_plane.network import Network
 from conformance.worlds.lockstep.health_probe import listens
@@ -25,13 +32,6 @@ from conformance.worlds.lockstep.serving import Served, Serving
 from conformance.worlds.panics import PanicError, panics
 from conformance.worlds.simulated.connection import Connection
 from conformance.worlds.simulated.operator_process import FAST_WAKES, LEAST_POLL_US
-from fixtures import parent_bound
-from fixtures.go_time.pacer import Pacer
-from fixtures.go_time.signals import await_delivery
-from fixtures.go_time.work import is_at_rest
-from fixtures.simulated.api_server import ApiServer
-from fixtures.simulated.loop import Loop, Timer
-from fixtures.simulated.serve.requests import Call
 from vocabulary.clock import SECOND, Micros
 from vocabulary.errors import ApiError
 
@@ -55,7 +55,7 @@ class EndedError(Exception):
 
 
 class ProgramProcess:
-    """One program. What it is asked by `fixtures.simulated.processes`, it records nowhere."""
+    """One program. What it is asked by `clusters.simulated.processes`, it records nowhere."""
 
     def __init__(
         self,
@@ -137,7 +137,7 @@ class ProgramProcess:
         """True if it accepts connections there. It is not asked, and so takes no notice."""
         return self._process is not None and self.network.make(partial(listens, port))
 
-    # Life: what `fixtures.simulated.processes` asks of a process, and records.
+    # Life: what `clusters.simulated.processes` asks of a process, and records.
 
     def start(self) -> None:
         """Start a new incarnation; nothing happens if one is running."""

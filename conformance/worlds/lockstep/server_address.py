@@ -11,7 +11,7 @@ import socket
 from typing import Final
 
 _PORTS: Final = 10_000, 19_999
-"""Below those of `fixtures.control_plane.ports`, and of the kernel's for outgoing connections."""
+"""Below those of `clusters.control_plane.ports`, and of the kernel's for outgoing connections."""
 _ATTEMPTS: Final = 100
 
 

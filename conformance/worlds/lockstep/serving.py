@@ -11,16 +11,12 @@ from typing import Any, Final
 from chaos.connection_rules import ConnectionRules
 from chaos.ground import Break, Freeze, NoAnswer, Refuse, Slow, WatchRule
 from chaos.happening import Happening, Place
-from conformance.worlds.lockstep.http_connection import CONNECT, TUNNELLED, HttpConnection
-from conformance.worlds.lockstep.http_watch import HttpWatch
-from conformance.worlds.lockstep.outgoing import CONNECTED, Outgoing
-from conformance.worlds.simulated.connection import Connection
-from fixtures.go_time.lockstep_patches import DNS_SERVER
-from fixtures.simulated.api_server import ApiServer
-from fixtures.simulated.latencies import READ_US, WRITE_US, drawn
-from fixtures.simulated.loop import Loop, Timer
-from fixtures.simulated.serve import events
-from fixtures.simulated.serve.answering import (
+from clusters.go_time.lockstep_patches import DNS_SERVER
+from clusters.simulated.api_server import ApiServer
+from clusters.simulated.latencies import READ_US, WRITE_US, drawn
+from clusters.simulated.loop import Loop, Timer
+from clusters.simulated.serve import events
+from clusters.simulated.serve.answering import (
     JSON,
     OPEN_PATHS,
     answer_list,
@@ -29,10 +25,14 @@ from fixtures.simulated.serve.answering import (
     event_renderer,
     media_type_of,
 )
-from fixtures.simulated.serve.clock import ServedClock
-from fixtures.simulated.serve.requests import Call, in_json, request_of, watch_request
-from fixtures.simulated.serve.routing import PlainTextError, Route, route
-from fixtures.simulated.serve.traffic import Traffic
+from clusters.simulated.serve.clock import ServedClock
+from clusters.simulated.serve.requests import Call, in_json, request_of, watch_request
+from clusters.simulated.serve.routing import PlainTextError, Route, route
+from clusters.simulated.serve.traffic import Traffic
+from conformance.worlds.lockstep.http_connection import CONNECT, TUNNELLED, HttpConnection
+from conformance.worlds.lockstep.http_watch import HttpWatch
+from conformance.worlds.lockstep.outgoing import CONNECTED, Outgoing
+from conformance.worlds.simulated.connection import Connection
 from vocabulary.clock import Micros
 from vocabulary.errors import ApiError
 from vocabulary.requests import WRITES, List, Request

@@ -12,11 +12,11 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from clusters.simulated.cluster import SimulatedCluster
+from clusters.simulated.store import Change
+from clusters.simulated.strategy import Strategy
 from conformance.under_test import OwnWebhooks
 from conformance.worlds.mounted_certificate import CERTIFICATE, KEY, files_of, mount
-from fixtures.simulated.cluster import SimulatedCluster
-from fixtures.simulated.store import Change
-from fixtures.simulated.strategy import Strategy
 from vocabulary.certificates import Authority
 from vocabulary.errors import ApiError
 from vocabulary.kinds import NAMESPACE, SECRET, Kind

@@ -14,13 +14,13 @@ from typing import Any, Final, TypeVar
 
 from chaos.connection_rules import ConnectionRules
 from chaos.ground import Break, Freeze, NoAnswer, Refuse, Rule, Slow, WatchRule
+from clusters.simulated.cluster import SimulatedCluster
+from clusters.simulated.serve.requests import Call, request_of
+from clusters.simulated.serve.routing import Route
+from clusters.simulated.serve.server import ServedCluster
+from clusters.simulated.serve.traffic import HungUpError
+from clusters.simulated.watches import Deliver, EventType
 from conformance.worlds.simulated.processes import GroundProcesses
-from fixtures.simulated.cluster import SimulatedCluster
-from fixtures.simulated.serve.requests import Call, request_of
-from fixtures.simulated.serve.routing import Route
-from fixtures.simulated.serve.server import ServedCluster
-from fixtures.simulated.serve.traffic import HungUpError
-from fixtures.simulated.watches import Deliver, EventType
 from vocabulary.clock import Micros
 from vocabulary.errors import ApiError
 from vocabulary.history import OPERATOR
@@ -71,7 +71,7 @@ class ServedGround:
 
 
 class FaultGate:
-    """Implements `fixtures.simulated.serve.traffic.Gate`."""
+    """Implements `clusters.simulated.serve.traffic.Gate`."""
 
     def __init__(self, served: ServedCluster) -> None:
         self.rules = ConnectionRules(self._on_rule)

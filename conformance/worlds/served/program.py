@@ -15,8 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from fixtures import parent_bound
-from fixtures.go_time.work import sleeps, starved_s
+from clusters import parent_bound
+from clusters.go_time.work import sleeps, starved_s
 
 STOP_SECONDS: Final = 30.0
 """How long it may take to end by SIGTERM, before it is killed."""
@@ -27,7 +27,7 @@ _SESSION: Final = 3
 
 
 class Program:
-    """Implements `fixtures.simulated.processes.Life`; all its processes are one session."""
+    """Implements `clusters.simulated.processes.Life`; all its processes are one session."""
 
     def __init__(
         self,

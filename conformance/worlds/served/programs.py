@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from clusters.simulated.access.rules import Attributes
+from clusters.simulated.access.users import service_account as user_of_service_account
+from clusters.simulated.cluster import SimulatedCluster
+from clusters.simulated.serve.server import ServedCluster
 from conformance.worlds.served.faults import FaultGate, ServedGround
 from conformance.worlds.served.program import Program
-from fixtures.simulated.access.rules import Attributes
-from fixtures.simulated.access.users import service_account as user_of_service_account
-from fixtures.simulated.cluster import SimulatedCluster
-from fixtures.simulated.serve.server import ServedCluster
 from vocabulary.history import label_of, replicas, role_of
 from vocabulary.kinds import Kind
 

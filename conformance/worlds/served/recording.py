@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from fixtures.simulated.cluster import SimulatedCluster
+from clusters.simulated.cluster import SimulatedCluster
 from vocabulary.clock import HOUR
 from vocabulary.history import Header, OperatorFacts, OperatorUnderTest
 

@@ -8,8 +8,8 @@ from typing import Any
 from chaos.connection_rules import ConnectionRules
 from chaos.happening import Happening, Place
 from chaos.injector import Injector
-from fixtures.simulated.api_server import ApiServer
-from fixtures.simulated.store import Change, Key
+from clusters.simulated.api_server import ApiServer
+from clusters.simulated.store import Change, Key
 from vocabulary.errors import ApiError
 from vocabulary.objects import Object
 from vocabulary.requests import Request, as_served, verb_of

@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from clusters.simulated.access.authorization import Authorizer
+from clusters.simulated.cluster import SimulatedCluster
+from clusters.simulated.custom_resources.conversion import of_definitions
+from clusters.simulated.store import Key, Store
 from conformance.implementation import Implementation
 from conformance.worlds.simulated.connection import Connection
 from conformance.worlds.simulated.operator_process import OperatorProcess
 from conformance.worlds.simulated.versions import Versions
-from fixtures.simulated.access.authorization import Authorizer
-from fixtures.simulated.cluster import SimulatedCluster
-from fixtures.simulated.custom_resources.conversion import of_definitions
-from fixtures.simulated.store import Key, Store
 from reference_controller.runtime.admission_review import UserInfo
 from reference_controller.runtime.operator import Operator
 from vocabulary.clock import Micros

@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from chaos.ground import Break, Freeze, NoAnswer, Refuse, Slow, WatchRule
 from chaos.happening import Happening, Place
+from clusters.simulated.latencies import EVENT_US, READ_US, WRITE_US, drawn
+from clusters.simulated.loop import Loop, Timer
+from clusters.simulated.store import Change, Store
 from conformance.worlds.simulated.connection import Connection
-from fixtures.simulated.latencies import EVENT_US, READ_US, WRITE_US, drawn
-from fixtures.simulated.loop import Loop, Timer
-from fixtures.simulated.store import Change, Store
 from reference_controller.runtime.operator import Operator, Pending
 from vocabulary.clock import MILLISECOND, SECOND, Micros
 from vocabulary.errors import ApiError, no_answer
@@ -70,7 +70,7 @@ class OperatorProcess:
         self._frozen: list[tuple[WatchRule, int]] = []
         """Watch caches that hang, and the store's revision when they began to."""
 
-    # Life: what `fixtures.simulated.processes` asks of a process, and records.
+    # Life: what `clusters.simulated.processes` asks of a process, and records.
 
     def start(self) -> None:
         """Start a new incarnation, with empty memory; nothing happens if one is running."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from chaos.ground import FaultRefusedError, ProcessState
-from fixtures.simulated.processes import ClusterProcesses, UnknownProcessError
+from clusters.simulated.processes import ClusterProcesses, UnknownProcessError
 from vocabulary.clock import Micros
 
 

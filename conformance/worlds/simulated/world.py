@@ -15,6 +15,14 @@ from chaos.ground import Rule, WatchRule
 from chaos.happening import Follower
 from chaos.injector import Injected, Injector
 from chaos.plan import Plan, Step
+from clusters.behaviour import expand, with_time_to_stop
+from clusters.simulated.access.rules import Attributes, Rules
+from clusters.simulated.access.users import AUTHENTICATED, MASTERS, User, uid_of_actor
+from clusters.simulated.cluster import NodeSpec, SimulatedCluster
+from clusters.simulated.controllers import OF_CUSTOM_KINDS
+from clusters.simulated.controllers.settings import Settings
+from clusters.simulated.custom_resources.definitions import defined_kind
+from clusters.simulated.loop import Timer
 from conformance.bug import in_words
 from conformance.editions import of_run, written
 from conformance.history.outages import is_unanswered
@@ -34,14 +42,6 @@ from conformance.worlds.simulated.in_process_host import InProcessHost
 from conformance.worlds.simulated.operator_process import OperatorProcess
 from conformance.worlds.simulated.processes import GroundProcesses
 from conformance.worlds.simulated.versions import Versions, first_of
-from fixtures.behaviour import expand, with_time_to_stop
-from fixtures.simulated.access.rules import Attributes, Rules
-from fixtures.simulated.access.users import AUTHENTICATED, MASTERS, User, uid_of_actor
-from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
-from fixtures.simulated.controllers import OF_CUSTOM_KINDS
-from fixtures.simulated.controllers.settings import Settings
-from fixtures.simulated.custom_resources.definitions import defined_kind
-from fixtures.simulated.loop import Timer
 from vocabulary import canonical
 from vocabulary.clock import HOUR, MINUTE, Micros
 from vocabulary.errors import ApiError
@@ -664,7 +664,7 @@ def _kind_defined_by(definition: Object) -> str:
 def may_use_further_kinds(rules: Rules) -> bool:
     """True if a program's roles name a kind that suites do not use, or cover it by an asterisk."""
     # Most runs need none of these.
-    from fixtures.simulated.builtin.registry import further_kinds
+    from clusters.simulated.builtin.registry import further_kinds
 
     return any(rules.apply_to(plain.kind) for plain in further_kinds())
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import yaml
 
-from fixtures.simulated.builtin.registry import built_in_strategies, further_strategies
-from fixtures.simulated.builtin.webhook_configurations import (
+from clusters.simulated.builtin.registry import built_in_strategies, further_strategies
+from clusters.simulated.builtin.webhook_configurations import (
     VALIDATING_CONFIGURATION,
     WebhookConfigurationStrategy,
 )

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from fixtures.simulated.builtin.webhook_configurations import VALIDATING_CONFIGURATION
+from clusters.simulated.builtin.webhook_configurations import VALIDATING_CONFIGURATION
 from tests.differential.dialogue import Dialogue, Events
 from tests.differential.plane import WIDGET
 from tests.differential.script import script
