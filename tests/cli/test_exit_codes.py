@@ -130,7 +130,8 @@ def test_a_command_that_runs_out_of_memory_judges_nothing(
 
 def test_memory_that_runs_out_is_told_in_one_line(tmp_path: Path) -> None:
     def limited() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (150 * 1024**2, 150 * 1024**2))
+        # Without the stack, as RLIMIT_AS has it: one that cannot grow is a segmentation fault.
+        resource.setrlimit(resource.RLIMIT_DATA, (120 * 1024**2, 120 * 1024**2))
 
     run = failing_run()
     header, *_ = to_lines(run.header, run.entries).splitlines(keepends=True)
