@@ -8,7 +8,8 @@ first: equal suites give equal reports, whatever the number of jobs.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ from conformance.norm.claim import CLAIMS
 from conformance.norm.verdict import Outcome, worst
 from conformance.profiles.choosing import left_out, profiles_named, simulated, under_test
 from conformance.profiles.profile import ImplementationProfile
+from conformance.report.counted import first_few
 from conformance.report.run_result import (
     Implementation,
     OperatorPlace,
@@ -42,6 +44,8 @@ from vocabulary.errors import ApiError
 
 FEW: Final = 24
 """So few runs are done sooner here than other processes are started."""
+_NAMED: Final = 3
+"""So many scenarios that are left out for one reason are named."""
 
 
 def run_suite(
@@ -66,7 +70,7 @@ def run_suite(
     ]
     count = _Count(on_progress, len(baseline), exit_first=options.exit_first)
     suite = _all_runs(options, baseline, count)
-    left_out_notes = [f"{name} was not run: {because}" for name, because in missing_out.items()]
+    left_out_notes = list(_left_out_notes(missing_out))
     if options.undertaking or one_process:
         left_out_notes += not_run(chosen, options.cluster, options.undertaking, one_process)
     suite.notes[:0] = left_out_notes
@@ -98,6 +102,16 @@ def run_suite(
         unsupported_features=_lacked(profiles, switched_off=False),
         skipped_features=_lacked(profiles, switched_off=True),
     )
+
+
+def _left_out_notes(missing_out: Mapping[str, str]) -> Iterator[str]:
+    """One note for each reason."""
+    of_reason: defaultdict[str, list[str]] = defaultdict(list)
+    for name, because in missing_out.items():
+        of_reason[because].append(name)
+    for because, names in of_reason.items():
+        run = "was" if len(names) == 1 else "were"
+        yield f"{first_few(names, _NAMED)} {run} not run: {because}"
 
 
 def _all_runs(options: RunOptions, baseline: Sequence[Task], count: _Count) -> UnderWay:
