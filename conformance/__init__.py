@@ -8,7 +8,7 @@ A tour, in the order of a run:
 - `suite`, `suites`: the claims, scenarios and view of one norm each, found by entry point.
 - `scenario_type`, `scenarios`: situations, each a function of a `world.World` with its manifests;
   `handle` is what it holds of one object.
-- `under_test`, `implementation`, `profiles`: the controller under test: the reference, one of its
+- `implementations`, `profiles`: the controller under test: the reference, one of its
   mutants, or a third-party program by its profile.
 - `worlds`: where a scenario runs: simulated in virtual time, or on a real cluster.
 - `running`: one run; many in parallel; campaigns that kill the operator around every write, or draw
@@ -21,7 +21,8 @@ A tour, in the order of a run:
 - `report`: the outcome as data, as pages and in other formats; comparison of two outcomes.
 - `audit_log`: an API server's audit log as a history.
 - `cli`, `as_tests`: the `assay` command, and pytest.
-- `clean`, `undoing`: remove a killed run's leftovers from a cluster, and revert its faults.
+- `leased`, `left_behind`: given back to a cluster, and removed from it, also after a killed run.
+- `manifests`, `stored_objects`: what scenarios submit, and what an API server has of it.
 
 Checkers know neither the reference nor the origin of a run; `.importlinter` enforces this.
 """

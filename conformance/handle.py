@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from conformance.manifests import load_manifests
-from conformance.pod_templates import with_behaviour
+from conformance.manifests.files import load_manifests
+from conformance.manifests.pod_templates import with_behaviour
 from vocabulary.kinds import Kind, kind_of
 from vocabulary.objects import Object, controller_of, name_of, namespace_of, uid_of
 from vocabulary.requests import PropagationPolicy

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from conformance import suite
-from conformance.manifests import load_manifests
-from conformance.nearest import meant
+from conformance.manifests.files import load_manifests
 from conformance.norm.claim import CLAIMS
 from conformance.scenario_type import ALL_SCENARIOS, LARGE_SCENARIOS, SCENARIOS, Scenario
+from vocabulary.nearest import meant
 from vocabulary.objects import Object
 
 __all__ = ["ALL_SCENARIOS", "LARGE_SCENARIOS", "SCENARIOS", "all_crds"]

@@ -25,7 +25,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from conformance.pod_templates import pods_of
+from conformance.manifests.pod_templates import pods_of
 from vocabulary.clock import HOUR, SECOND, Micros
 from vocabulary.entry_points import EntryPoints, where_raised
 from vocabulary.kinds import Kind, register

@@ -19,10 +19,10 @@ from chaos.plan import Step
 from chaos.scale import Scale
 from chaos.subject_kind import subject_kind
 from conformance.handle import Condition
-from conformance.names_of_run import of_run
-from conformance.pod_templates import with_replicas
+from conformance.manifests.names_of_run import of_run
+from conformance.manifests.pod_templates import with_replicas
 from conformance.scenario_type import Scenario
-from conformance.stored import WEBHOOK_FAILED
+from conformance.stored_objects.lookup import WEBHOOK_FAILED
 from vocabulary.clock import SECOND, Micros, format_seconds
 from vocabulary.errors import ApiError
 from vocabulary.history import AT_REST, Entry, Header
@@ -171,7 +171,7 @@ class World(ABC):
 
     def create(self, obj: Object, actor: str = "user") -> Object:
         """Create one object in the namespace that it names, else in the scenario's; see
-        `conformance.names_of_run`."""
+        `conformance.manifests.names_of_run`."""
         workload = self.scenario.workload
         changed = obj if workload is None else workload.applied(obj)
         named = of_run(changed, self.prefix, self.namespaces)

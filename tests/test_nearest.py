@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.nearest import meant
+from vocabulary.nearest import meant
 
 NAMES = (
     "appwrapper",

@@ -17,7 +17,6 @@ from chaos.ground import Ground
 from chaos.injector import Injector
 from conformance import claims
 from conformance.history import History
-from conformance.nearest import meant
 from conformance.norm.claim import CLAIMS
 from conformance.norm.verdict import Verdict
 from vocabulary.clock import SECOND, Micros
@@ -25,6 +24,7 @@ from vocabulary.errors import ApiError
 from vocabulary.fault_effect import FaultEffect
 from vocabulary.history import Entry, Header
 from vocabulary.kinds import Kind
+from vocabulary.nearest import meant
 from vocabulary.objects import Object
 from vocabulary.requests import Get, List, ObjectList, Request
 

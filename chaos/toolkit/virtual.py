@@ -26,7 +26,7 @@ from chaos.toolkit.stage import Stage, acting_on
 from chaos.toolkit.trust import outside_of_simulation
 from conformance import claims
 from conformance.history import History
-from conformance.implementation import Implementation
+from conformance.implementations.ours import Implementation
 from conformance.norm.verdict import Verdict
 from conformance.scenario_type import Scenario
 from conformance.worlds.simulated.world import SimulatedWorld

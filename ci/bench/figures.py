@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from chaos.plan import Plan
 from conformance import claims
 from conformance.history import History
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.report.run_result import RunResult
 from conformance.running.collecting import collecting_seldom, collector_at_rest
 from conformance.running.crash_tasks import crash_tasks

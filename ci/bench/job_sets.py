@@ -16,7 +16,7 @@ from figures import PODS_PER_NODE, Figure, processor_seconds
 
 from conformance import claims
 from conformance.history import History
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.running.collecting import collector_at_rest
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.scenario_type import Scenario

@@ -20,9 +20,9 @@ from conformance.running.run_options import DEFAULT_SEED
 
 if TYPE_CHECKING:
     from conformance.as_tests.cluster import AssayCluster
+    from conformance.implementations.under_test import UnderTest
     from conformance.report.run_result import RunResult
     from conformance.scenario_type import Scenario
-    from conformance.under_test import UnderTest
     from conformance.worlds.control_plane.session import Session
 
 RunScenario: TypeAlias = "Callable[[Scenario], RunResult]"

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from conformance.audit_log.events import Event
-from conformance.recorded_objects import recorded
+from conformance.stored_objects.recorded import recorded
 from vocabulary.history import Event as Change
 from vocabulary.objects import is_terminating, meta, uid_of
 

@@ -29,7 +29,7 @@ from conformance.audit_log.commits import (
     version_of,
 )
 from conformance.audit_log.events import AuditLogError, Event, Log, Status
-from conformance.recorded_objects import recorded
+from conformance.stored_objects.recorded import recorded
 from conformance.suite import ACTORS, AUDIT_LOG, Suite
 from vocabulary.clock import Micros
 from vocabulary.errors import kept_message

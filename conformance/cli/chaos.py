@@ -50,7 +50,7 @@ def chaos(
     from chaos.toolkit.virtual import load_experiment, role_of_operator, run_experiment
     from conformance.cli.ending import echo_checker_errors
     from conformance.cli.judging import all_claims
-    from conformance.implementation import implementation as implementation_named
+    from conformance.implementations.ours import implementation as implementation_named
     from conformance.norm.verdict import Outcome
     from conformance.report.replacing import write_whole
     from conformance.report.untrusted import printable

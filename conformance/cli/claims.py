@@ -115,7 +115,7 @@ def _holding(
     """The keys of the texts that hold all of the words, in any case; BadInputError if none does,
     with the nearest of the names."""
     from conformance.cli.problems import BadInputError
-    from conformance.nearest import meant
+    from vocabulary.nearest import meant
 
     def holding(*wanted: str) -> list[str]:
         return [

@@ -34,11 +34,11 @@ def clean(
     assay clean --yes           removes it
     assay clean --undo-journal undo.jsonl --yes     mends also what an experiment left broken
     """
-    from conformance.clean import clean_cluster, clean_folders
     from conformance.cli.exit_code import ExitCode
     from conformance.cli.problems import BadInputError
+    from conformance.left_behind.clean import clean_cluster, clean_folders
+    from conformance.left_behind.scratch import live_claims
     from conformance.report.untrusted import printable
-    from conformance.scratch import live_claims
     from reference_controller.runtime.connection import knows_a_cluster
 
     count = 0
@@ -53,7 +53,7 @@ def clean(
     if undo_journal is not None:
         if not undo_journal.is_file():
             raise BadInputError(f"{undo_journal}: there is no such file; give the experiment's own")
-        from conformance.undoing import undo
+        from conformance.left_behind.undoing import undo
 
         mended, refused = undo(undo_journal, kubeconfig, context=context, really=yes)
         show(mended, "to undo an experiment:", "would undo an experiment:")

@@ -19,8 +19,8 @@ NO_CLUSTER: Final = (
 )
 
 if TYPE_CHECKING:
+    from conformance.implementations.under_test import UnderTest
     from conformance.scenario_type import Scenario
-    from conformance.under_test import UnderTest
     from conformance.worlds.existing.access import Access
     from conformance.worlds.existing.preflight import Limits, Undertaking
 

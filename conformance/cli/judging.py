@@ -109,7 +109,7 @@ def maker_of(header: Header, version: str) -> Implementation | None:
 def claim_named(word: str) -> Claim:
     """The claim with that id, in any case, or that name; BadInputError if there is none."""
     from conformance.cli.problems import BadInputError
-    from conformance.nearest import meant
+    from vocabulary.nearest import meant
 
     all_claims()
     for claim in CLAIMS.values():

@@ -12,7 +12,7 @@ from conformance.cli import existing
 from conformance.running.run_options import RunOptions
 
 if TYPE_CHECKING:
-    from conformance.under_test import UnderTest
+    from conformance.implementations.under_test import UnderTest
     from conformance.worlds.existing.preflight import Limits
     from conformance.worlds.kind.options import KindOptions
 

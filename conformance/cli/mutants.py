@@ -204,7 +204,7 @@ def _of_suites(of_role: Collection[str]) -> dict[str, set[str]]:
 
 
 def _known(name: str, known: list[str]) -> None:
-    from conformance.nearest import meant
+    from vocabulary.nearest import meant
 
     if name in known:
         return

@@ -203,8 +203,8 @@ def _issue(
     folder: Path,
 ) -> str:
     from conformance.cli.problems import BadInputError
-    from conformance.nearest import meant
     from conformance.profiles.findings import findings, issue_text
+    from vocabulary.nearest import meant
 
     found = {each.id: each for each in findings(report, profile, beside)}
     if cause not in found:
@@ -270,9 +270,9 @@ def schema() -> None:
 
 def _file(name: str) -> Path:
     from conformance.cli.problems import BadInputError
-    from conformance.nearest import meant
     from conformance.profiles.reading import find
     from conformance.suite import shipped_profiles
+    from vocabulary.nearest import meant
 
     found = find(name)
     if found is None:

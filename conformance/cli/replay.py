@@ -149,7 +149,7 @@ def _run(place: _Place, loaded: Plan, implementation: str) -> RunResult:
     """Run a plan with its own controller, or with the one that is named; raises BadInputError."""
     from conformance.cli.problems import BadInputError
     from conformance.editions import UnknownEditionError, require_known
-    from conformance.implementation import UnknownImplementationError, with_role
+    from conformance.implementations.ours import UnknownImplementationError, with_role
     from conformance.profiles.choosing import simulated, under_test
     from conformance.running.run_options import RunOptions
     from conformance.running.suite import require_a_beginning

@@ -61,7 +61,7 @@ def run(asked: RunArguments, typed: typer.Context) -> None:
         with_operators,
         without,
     )
-    from conformance.implementation import with_role
+    from conformance.implementations.ours import with_role
     from conformance.profiles.choosing import simulated, under_test
     from conformance.report.folder import check_folder
     from conformance.running.suite import roles_of, run_suite, select

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from conformance.cli.problems import BadInputError
-from conformance.nearest import meant
+from vocabulary.nearest import meant
 
 if TYPE_CHECKING:
     from conformance.scenario_type import Scenario

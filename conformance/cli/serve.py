@@ -122,7 +122,7 @@ def serve(
     from conformance.cli.crd_directory import define, definitions_in
     from conformance.cli.manifest_files import create, manifests_in
     from conformance.cli.one_of import require_one_of
-    from conformance.implementation import implementation
+    from conformance.implementations.ours import implementation
     from conformance.worlds.served.recording import end, header_of
     from reference_controller import programs
     from vocabulary.clock import SIMULATION_EPOCH_US

@@ -66,12 +66,12 @@ def run_wire_mutants(asked: Asked, options: RunOptions, *, quiet: bool) -> None:
 def _run(
     asked: Asked, options: RunOptions, on_progress: OnProgress, wanted: list[OfRole]
 ) -> list[MutantFate]:
-    from conformance.implementation import with_role
-    from conformance.nearest import meant
+    from conformance.implementations.ours import with_role
     from conformance.profiles.choosing import left_out, profiles_named, simulated
     from conformance.running.suite import roles_of, select
     from conformance.running.wire_mutants import run_wire
     from conformance.suite import load
+    from vocabulary.nearest import meant
 
     for name in asked.suites:
         if name not in load():

@@ -18,7 +18,7 @@ import msgspec
 
 from chaos.plan import Plan, plan_from_data
 from conformance.explore.campaign import CREATED, SUITE, drawn, of_run, task_of
-from conformance.implementation import Implementation
+from conformance.implementations.ours import Implementation
 from conformance.profiles.choosing import all_simulated, mistaken
 from conformance.profiles.profiled import Profiled
 from conformance.report.run_result import RunResult

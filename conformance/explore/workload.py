@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.manifests import STAYS_FOR
+from conformance.manifests.files import STAYS_FOR
 from vocabulary.durations import parse_span
 from vocabulary.objects import Object, annotations_of, name_of, namespace_of, with_path
 from vocabulary.safe_yaml import YamlError, load_all_yaml_file

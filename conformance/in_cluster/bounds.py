@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from conformance.clean import RUN_LABEL
+from conformance.left_behind.clean import RUN_LABEL
 from conformance.worlds.existing.well_known import CONFINING, ENFORCE
 from vocabulary.objects import Object, get_path, name_of
 from vocabulary.selectors import Requirement, requirements

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from conformance.implementations.under_test import UnderTest
 from conformance.in_cluster.bounds import policy, policy_binding
 from conformance.in_cluster.suite_pod import CONTAINER, TMP, SuiteRun, container, pod_spec
 from conformance.report.yaml_text import dump
-from conformance.under_test import UnderTest
 from conformance.worlds.control_plane.session import installed_crds
 from conformance.worlds.existing import rights
 from conformance.worlds.existing.rights import Right

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypedDict, TypeVar, Unpack
 
-from conformance.bug import in_words
 from conformance.history import History
 from conformance.norm.claim import Claim, Decision, Level, Source
 from conformance.norm.obligations import Fate, Obligation
 from conformance.norm.verdict import Kept, Outcome, Verdict, Violation
 from conformance.norm.words import when
 from conformance.suite import of_module
+from vocabulary.bug import in_words
 
 Obligations: TypeAlias = Iterable[Obligation]
 Need: TypeAlias = str

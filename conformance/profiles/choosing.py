@@ -7,18 +7,18 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from conformance.implementation import (
+from conformance.implementations.ours import (
     Implementation,
     UnknownImplementationError,
     implementation,
     with_role,
     without_reference,
 )
+from conformance.implementations.under_test import UnderTest
 from conformance.profiles.profile import ImplementationProfile
 from conformance.profiles.profiled import Profiled
 from conformance.profiles.reading import by_flags_alone, find, read_profile
 from conformance.scenarios import SCENARIOS
-from conformance.under_test import UnderTest
 from conformance.wire.interposed import Mistaken
 from conformance.wire.rules import UnknownMistakeError, mistake
 from vocabulary.history import OPERATOR

@@ -17,9 +17,9 @@ from typing import Final
 import yaml
 
 from conformance.claims import load
+from conformance.manifests.pod_templates import BEHAVIOUR
 from conformance.norm.claim import Level
 from conformance.norm.verdict import Outcome
-from conformance.pod_templates import BEHAVIOUR
 from conformance.profiles.differences import (
     Sighting,
     by_cluster,

@@ -20,12 +20,7 @@ from clusters.simulated.patches.merge_patch import apply_merge_patch
 from clusters.simulated.recorder import Recorder
 from clusters.simulated.store import Store
 from conformance import suite
-from conformance.profiles.configuration import configuration, reconfigured
-from conformance.profiles.placeholders import fill_text
-from conformance.profiles.profile import ImplementationProfile, Process
-from conformance.profiles.reading import installed_as
-from conformance.suite import shipped_profiles
-from conformance.under_test import (
+from conformance.implementations.under_test import (
     MUTATING,
     VALIDATING,
     DeclaredAnswer,
@@ -41,6 +36,11 @@ from conformance.under_test import (
     registered_as,
     upgraded,
 )
+from conformance.profiles.configuration import configuration, reconfigured
+from conformance.profiles.placeholders import fill_text
+from conformance.profiles.profile import ImplementationProfile, Process
+from conformance.profiles.reading import installed_as
+from conformance.suite import shipped_profiles
 from conformance.worlds.mounted_certificate import foreign_files
 from reference_controller.runtime.admission_review import Webhooks
 from vocabulary.clock import Micros
@@ -65,7 +65,7 @@ _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(frozen=True)
 class Profiled:
-    """Implements `conformance.under_test.UnderTest` by a profile and the file it stands in."""
+    """Implements `UnderTest` by a profile and the file it stands in."""
 
     profile: ImplementationProfile
     path: Path

@@ -13,7 +13,7 @@ import msgspec
 
 from clusters.behaviour import BEHAVIOUR, BehaviourError, parse_behaviour
 from conformance import claims, suite
-from conformance.nearest import meant
+from conformance.implementations.under_test import MUTATING, VALIDATING
 from conformance.profiles.configuration import settings_in
 from conformance.profiles.placeholders import PLACEHOLDERS, placeholders_in, unknown
 from conformance.profiles.profile import (
@@ -27,11 +27,11 @@ from conformance.profiles.profile import (
 )
 from conformance.scenarios import SCENARIOS
 from conformance.suite import shipped_profiles
-from conformance.under_test import MUTATING, VALIDATING
 from vocabulary.clock import MILLISECOND, MINUTE, SECOND, Micros
 from vocabulary.durations import format_duration, parse_duration
 from vocabulary.history import OPERATOR
 from vocabulary.mistakes import Mistake, mistakes_in
+from vocabulary.nearest import meant
 from vocabulary.safe_yaml import load_yaml_file
 from vocabulary.selectors import parse_selector
 from vocabulary.typed_yaml import field_error, field_errors, some

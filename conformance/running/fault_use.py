@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from conformance.implementation import implementations, without_reference
+from conformance.implementations.ours import implementations, without_reference
 from conformance.report.folder import HISTORIES_NAME
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one

@@ -106,7 +106,7 @@ def measure(options: RunOptions, paths: Iterable[str], scenarios: Sequence[str])
 
 
 def _measure(task: tuple[list[str], int, list[str]], _: Say) -> tuple[Executed, dict[str, Sound]]:
-    from conformance.implementation import implementations
+    from conformance.implementations.ours import implementations
     from conformance.running.runner import run_one, with_verdicts
     from conformance.scenarios import SCENARIOS
     from reference_controller import programs
@@ -137,7 +137,7 @@ def run_generic(
     scenarios: Sequence[str] = (),
 ) -> list[MutantFate]:
     """The result of each mutant, in their order; all scenarios run unless some are named."""
-    from conformance.implementation import without_reference
+    from conformance.implementations.ours import without_reference
     from conformance.scenarios import SCENARIOS
 
     with_references = [n for n, found in SCENARIOS.items() if not without_reference(found.roles)]
@@ -214,7 +214,7 @@ def try_mutant(task: _Task, say: Say) -> dict[str, Any]:
     substitute(task.module, task.source)
     try:
         with processor_time(LEAST_SECONDS):
-            from conformance.implementation import implementations
+            from conformance.implementations.ours import implementations
             from conformance.running.runner import run_one, with_verdicts
             from conformance.scenarios import SCENARIOS
 

@@ -17,7 +17,7 @@ import msgspec
 
 from conformance import claims, editions
 from conformance.history import History
-from conformance.implementation import implementation, implementations, without_reference
+from conformance.implementations.ours import implementation, implementations, without_reference
 from conformance.norm.verdict import Outcome, Verdict
 from conformance.report.run_result import RunResult
 from conformance.report.text import checker_failed

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from chaos.fault import Fault, fault_from_data
 from chaos.faults import ConnectionFault, DoubleOperator, Kill, Pause, Start, WebhookOutage
+from conformance.implementations.under_test import Installed, InstalledPods
 from conformance.running.fault_use import injected_in
 from conformance.scenario_type import Scenario
-from conformance.under_test import Installed, InstalledPods
 from vocabulary.history import role_of
 
 CONNECTION: Final = "breaks the operator's connection, which in the cluster nobody else is part of"

@@ -17,7 +17,8 @@ from chaos.plan import Plan
 from clusters.simulated.mistakes import SimulationError
 from conformance import claims
 from conformance.history import History
-from conformance.implementation import Implementation
+from conformance.implementations.ours import Implementation
+from conformance.implementations.under_test import UnderTest
 from conformance.norm.verdict import Verdict
 from conformance.report.run_result import NOT_REACHED, REFUSED, TRIPPED, RunResult
 from conformance.running.collecting import collector_at_rest
@@ -25,7 +26,6 @@ from conformance.running.counterparts import counterpart_of
 from conformance.running.hung import HungError, processor_time_bounded
 from conformance.scenario_type import ALL_SCENARIOS, Scenario
 from conformance.suite import SuiteError
-from conformance.under_test import UnderTest
 from conformance.world import NotReachedError, World
 from conformance.worlds.lockstep.pacing import BusyError
 from conformance.worlds.simulated.world import SimulatedWorld

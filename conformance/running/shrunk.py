@@ -21,8 +21,8 @@ from chaos.plan import Plan, plan_from_data
 from chaos.scale import Scale
 from chaos.shrinking import MAX_RUNS, shrink
 from chaos.subject_kind import subject_kind
+from conformance.manifests.pod_templates import most_replicas
 from conformance.norm.claim import CLAIMS
-from conformance.pod_templates import most_replicas
 from conformance.profiles.choosing import all_simulated
 from conformance.report.failures import by_entry, contradictions, violated
 from conformance.report.run_result import RunResult, test_name

@@ -18,7 +18,7 @@ import msgspec
 from chaos.fault import FAULTS
 from chaos.faults import UNDOING
 from chaos.plan import Plan
-from conformance.implementation import with_role
+from conformance.implementations.ours import with_role
 from conformance.left_behind import LeftBehindError
 from conformance.norm.claim import CLAIMS
 from conformance.norm.verdict import Outcome, worst

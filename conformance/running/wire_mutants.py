@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from conformance.implementation import Implementation
+from conformance.implementations.ours import Implementation
 from conformance.norm.verdict import Outcome
 from conformance.profiles.choosing import all_simulated, mistaken
 from conformance.profiles.profiled import Profiled

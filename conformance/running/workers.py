@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import msgspec
 
 from chaos.plan import Plan, plan_from_data
-from conformance.implementation import implementations, without_reference
+from conformance.implementations.ours import implementations, without_reference
 from conformance.norm.verdict import Outcome
 from conformance.profiles.choosing import all_simulated, all_under_test, profiles_named
 from conformance.report.run_result import RunResult

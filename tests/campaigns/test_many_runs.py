@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import pickle
 
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.running.collecting import OBJECTS_PER_COLLECTION, collecting_seldom
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one

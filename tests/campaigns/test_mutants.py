@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.running.mutation import kill, who_decides_otherwise
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one

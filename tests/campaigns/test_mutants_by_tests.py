@@ -11,7 +11,7 @@ from conformance.mutating.by_tests import BaselineError, Suite, measure, try_mut
 from conformance.mutating.equivalent import equivalents
 from conformance.mutating.mutants import SourceMutant, Sources
 
-MODULE = "conformance.nearest"
+MODULE = "vocabulary.nearest"
 TESTS = "tests/test_nearest.py"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chaos.plan import Plan
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.report.run_result import TRIPPED
 from conformance.running.runner import run_one
 from conformance.scenario_type import Scenario

@@ -13,7 +13,7 @@ from chaos.story import Contradiction, Story
 from conformance import suite
 from conformance.cli.exit_code import ExitCode
 from conformance.cli.story import departures_of, verdict_of
-from conformance.implementation import with_role
+from conformance.implementations.ours import with_role
 from conformance.norm.verdict import Outcome
 from conformance.profiles.choosing import simulated
 from conformance.profiles.program import ProgramMissingError

@@ -7,7 +7,7 @@ import pytest
 from chaos.exploration import CrashPoint, crash_points
 from chaos.happening import Place
 from chaos.plan import Plan
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
 from vocabulary.history import Entry, Fault, Write

@@ -19,7 +19,7 @@ from chaos.injector import Injector
 from chaos.toolkit import actions, node_actions, pod_actions, probes
 from chaos.toolkit.stage import Stage, acting_on
 from chaos.toolkit.virtual import in_virtual_time, load_experiment, run_experiment
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.suites.appwrapper import activities
 from tests.chaos.fake_ground import FakeGround, job, pod, small_cluster
 from tests.headers import header_of

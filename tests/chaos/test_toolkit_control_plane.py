@@ -20,7 +20,7 @@ from clusters.control_plane import (
     Settings,
     nodes,
 )
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 
 ROOT = Path(__file__).parents[2]
 EXPERIMENTS = sorted((ROOT / "chaos" / "experiments").glob("*.yaml"))

@@ -15,7 +15,7 @@ from chaoslib.exceptions import InvalidExperiment
 
 from chaos.toolkit.trust import outside_of_simulation
 from chaos.toolkit.virtual import load_experiment, run_experiment
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from tests.cli.command import assay
 
 EXPERIMENT: dict[str, Any] = {

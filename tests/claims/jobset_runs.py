@@ -10,7 +10,7 @@ from msgspec import structs
 
 from conformance import claims
 from conformance.history import History
-from conformance.implementation import Implementation, implementation
+from conformance.implementations.ours import Implementation, implementation
 from conformance.norm.verdict import Outcome, Verdict
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import RunResult, run_one

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from conformance.implementation import Implementation
+from conformance.implementations.ours import Implementation
 from reference_controller.runtime.controller import ClockUser, Controller, Key
 from vocabulary.clock import Micros
 from vocabulary.errors import ApiError

@@ -18,7 +18,7 @@ from typing import Annotated, Final, TypeAlias
 import typer
 
 from conformance.cli.judging import judge
-from conformance.implementation import implementations
+from conformance.implementations.ours import implementations
 from conformance.mutating.executed import Recording
 from conformance.norm.claim import CLAIMS
 from conformance.norm.verdict import Outcome, Verdict

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from conformance import claims
 from conformance.history import History
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.norm.verdict import Outcome
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS

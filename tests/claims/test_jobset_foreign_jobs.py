@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.norm.verdict import Outcome
 from tests.claims.jobset_runs import outcome_of, run_scenario, violated
 

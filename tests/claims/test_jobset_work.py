@@ -12,7 +12,7 @@ from msgspec import structs
 from chaos.faults import EditObject
 from conformance import claims
 from conformance.history import History
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.norm.verdict import Outcome, Verdict
 from conformance.running.runner import RunResult
 from conformance.suites.jobset.api import RESTART_JOB_SET

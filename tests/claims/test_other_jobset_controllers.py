@@ -16,7 +16,7 @@ from msgspec import structs
 from conformance import claims
 from conformance.editions import of_run
 from conformance.history import History
-from conformance.implementation import Implementation, implementation
+from conformance.implementations.ours import Implementation, implementation
 from conformance.norm.verdict import Outcome
 from conformance.norm.verdict import Verdict as VerdictOnClaim
 from conformance.report.run_result import RunResult

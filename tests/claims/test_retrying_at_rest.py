@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.norm.verdict import Outcome
 from conformance.running.runner import RunResult
 from conformance.suites.jobset.handle import JobSet

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from conformance.cli.judging import judge
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.norm.verdict import Outcome
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS

@@ -22,7 +22,7 @@ from kubernetes import client, config
 
 from clusters.control_plane import ControlPlane, FakeNode, audit, nodes, wait_until
 from clusters.control_plane.users import User
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from vocabulary.objects import get_path
 
 OPERATOR_USER = "system:serviceaccount:appwrapper-system:controller"

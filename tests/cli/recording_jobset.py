@@ -13,7 +13,7 @@ from kubernetes import client, config
 
 from clusters.control_plane import ControlPlane, FakeNode, audit, nodes, wait_until
 from clusters.control_plane.users import User
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.suites.jobset.api import JOB_SET, RESTART_JOB_SET
 from conformance.suites.jobset.scenarios.workloads import job_set, replicated_job, rule
 from reference_controller.jobset.admission import mutate

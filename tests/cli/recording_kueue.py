@@ -13,7 +13,7 @@ from kubernetes import client, config
 
 from clusters.control_plane import ControlPlane, FakeNode, audit, nodes, wait_until
 from clusters.control_plane.users import User
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.suites.kueue.api import CLUSTER_QUEUE, LOCAL_QUEUE, RESOURCE_FLAVOR, WORKLOAD
 from conformance.suites.kueue.handle import job
 from tests.cli.recording import LIMIT_SECONDS, LOGS, NAMESPACE, PERSON, operator, store

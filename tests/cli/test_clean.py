@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from conformance.cli.exit_code import ExitCode
-from conformance.scratch import PREFIX, Claim, Scratch, abandoned, live_claims
+from conformance.left_behind.scratch import PREFIX, Claim, Scratch, abandoned, live_claims
 from tests.cli.conftest import Assay
 
 

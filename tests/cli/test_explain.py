@@ -9,7 +9,7 @@ import pytest
 
 from conformance import explanation
 from conformance.explanation import Design, histories_of
-from conformance.implementation import implementations
+from conformance.implementations.ours import implementations
 from conformance.norm.verdict import Outcome
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one

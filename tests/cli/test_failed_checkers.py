@@ -12,7 +12,7 @@ import pytest
 
 from conformance import claims
 from conformance.as_tests.test_scenarios import test_scenario as run_as_test
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.norm import checker
 from conformance.norm.claim import Claim
 from conformance.norm.verdict import Outcome, merge

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from clusters.simulated.controllers.workloads.job.controller import JobController
-from conformance.clean import NotCleanError
 from conformance.cli.exit_code import ExitCode
 from conformance.cli.progress import plain_lines
 from conformance.cli.selection import resolve
+from conformance.left_behind.clean import NotCleanError
 from conformance.norm.verdict import Outcome
 from conformance.report.run_result import RunResult
 from conformance.report.yaml_text import read_report

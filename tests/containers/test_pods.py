@@ -18,7 +18,7 @@ from clusters.containers.pods import (
     RealContainers,
     script,
 )
-from conformance.pod_templates import map_pods, with_behaviour
+from conformance.manifests.pod_templates import map_pods, with_behaviour
 from conformance.worlds.control_plane.manifest_for_run import ManifestForRun
 from vocabulary.clock import SECOND
 from vocabulary.kinds import JOB, POD

@@ -19,11 +19,11 @@ from chaos.toolkit.kubernetes_ground import (
 )
 from chaos.undo_journal import UndoJournal
 from clusters.control_plane import ControlPlane, FakeNode, crds, nodes, users, wait_until
-from conformance import clean
-from conformance.borrowed_operator import Before, borrow
-from conformance.clean import RUN_LABEL, NotCleanError, clean_cluster
-from conformance.retrying_connection import RetryingConnection
-from conformance.scratch import Claim
+from conformance.leased.operator import Before, borrow
+from conformance.left_behind import clean
+from conformance.left_behind.clean import RUN_LABEL, NotCleanError, clean_cluster
+from conformance.left_behind.scratch import Claim
+from conformance.stored_objects.retrying_connection import RetryingConnection
 from reference_controller.runtime.connection import Connection, connect
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError

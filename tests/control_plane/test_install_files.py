@@ -14,7 +14,7 @@ from cryptography import x509
 
 from clusters.control_plane import kubeconfig
 from conformance.cli import main
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from reference_controller import programs
 from reference_controller.manifests import DEFAULT_IMAGE
 from reference_controller.runtime import process

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from conformance import claims
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.norm.verdict import Outcome, Verdict
 from conformance.profiles.reading import read_profile
 from conformance.report.build import build_report

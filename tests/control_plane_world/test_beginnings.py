@@ -19,9 +19,9 @@ from clusters.control_plane import pki
 from clusters.control_plane.ports import LOOPBACK
 from clusters.control_plane.process import Process
 from clusters.control_plane.users import User
+from conformance.implementations.under_test import Launch, Place, UnderTest
 from conformance.scenario_type import Scenario
 from conformance.suites.appwrapper.api import APPWRAPPER
-from conformance.under_test import Launch, Place, UnderTest
 from conformance.worlds.control_plane.http_requests import known_kind
 from conformance.worlds.control_plane.network import MachineNetwork
 from conformance.worlds.control_plane.operator_process import launch_directly

@@ -13,7 +13,7 @@ from chaos.campaign import random_plan
 from chaos.menu import FAULT_MENU
 from chaos.plan import plan_from_data
 from chaos.terrain import terrain_of
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.norm.verdict import Outcome, Verdict
 from conformance.report.run_result import GIVEN_UP, RunResult, SuiteResult
 from conformance.running import suite

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from clusters.control_plane import ControlPlane, users
-from conformance.clean import RUN_LABEL
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
+from conformance.left_behind.clean import RUN_LABEL
 from conformance.worlds.control_plane.control_plane_lock import (
     ControlPlaneLock,
     LockError,

@@ -9,7 +9,7 @@ import pytest
 from chaos.exploration import CrashPoint, crash_points
 from chaos.happening import Place
 from chaos.plan import Plan
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.norm.verdict import Outcome
 from conformance.report.run_result import RunResult
 from conformance.running.crash_tasks import crash_tasks, drawn, in_words

@@ -10,7 +10,7 @@ import pytest
 
 from conformance import claims
 from conformance.history import History
-from conformance.implementation import implementations
+from conformance.implementations.ours import implementations
 from conformance.norm.verdict import Outcome
 from conformance.running.runner import run_one
 from tests.sampled import SUBJECTS, of_subject

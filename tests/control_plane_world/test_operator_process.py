@@ -16,7 +16,7 @@ import pytest
 
 from clusters.control_plane.ports import free_ports
 from clusters.control_plane.process import Process
-from conformance.scratch import Scratch, abandoned, remove_abandoned
+from conformance.left_behind.scratch import Scratch, abandoned, remove_abandoned
 from conformance.worlds.control_plane.operator_process import (
     Launch,
     OperatorStartError,

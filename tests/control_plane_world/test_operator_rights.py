@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from conformance.implementation import implementation
-from conformance.under_test import UnderTest
+from conformance.implementations.ours import implementation
+from conformance.implementations.under_test import UnderTest
 from conformance.worlds.control_plane.operator_rights import may_have_to_do_with
 from conformance.worlds.control_plane.world import ControlPlaneWorld
 from vocabulary.objects import Object

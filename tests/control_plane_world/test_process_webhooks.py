@@ -16,9 +16,9 @@ import pytest
 
 from clusters.control_plane import pki
 from clusters.control_plane.ports import LOOPBACK, free_ports
-from conformance.clean import RUN_LABEL
-from conformance.implementation import implementation
-from conformance.under_test import OwnWebhooks
+from conformance.implementations.ours import implementation
+from conformance.implementations.under_test import OwnWebhooks
+from conformance.left_behind.clean import RUN_LABEL
 from conformance.worlds.control_plane import process_webhooks
 from conformance.worlds.control_plane.network import MachineNetwork
 from conformance.worlds.control_plane.process_webhooks import ProcessWebhooks

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import msgspec
 import pytest
 
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.norm.verdict import Outcome, Verdict
 from conformance.report.run_result import RunResult, SuiteResult
 from conformance.running import suite, why_not_run

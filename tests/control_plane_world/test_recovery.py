@@ -18,7 +18,7 @@ import pytest
 
 from conformance.audit_log.events import read_log
 from conformance.audit_log.history import NOT_FOLLOWED, to_history
-from conformance.implementation import implementation, implementations
+from conformance.implementations.ours import implementation, implementations
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
 from conformance.worlds.control_plane.history_merge import Merge

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from conformance import retrying_connection
-from conformance.retrying_connection import RetryingConnection
+from conformance.stored_objects import retrying_connection
+from conformance.stored_objects.retrying_connection import RetryingConnection
 from vocabulary.errors import ApiError, already_exists, no_answer, not_found
 from vocabulary.kinds import POD
 from vocabulary.requests import Create, Delete, Get, Request

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.norm.verdict import Outcome
 from conformance.report.yaml_text import read_report
 from conformance.worlds.control_plane.operator_process import OperatorStartError

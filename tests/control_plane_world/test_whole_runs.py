@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from conformance.left_behind.scratch import abandoned
 from conformance.norm.verdict import Outcome
 from conformance.report.conformance_report import ConformanceReport
 from conformance.report.yaml_text import read_report
-from conformance.scratch import abandoned
 from tests.control_plane_world.test_operator_process import eventually
 from vocabulary.history import Mark, read_history
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from conformance.implementation import Implementation, implementations
+from conformance.implementations.ours import Implementation, implementations
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one
 from conformance.scenario_type import Scenario

@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 
 from clusters.simulated import loop as loops
-from conformance.implementation import implementation
-from conformance.manifests import load_manifests
+from conformance.implementations.ours import implementation
+from conformance.manifests.files import load_manifests
 from conformance.norm.verdict import Outcome, Verdict
 from conformance.report.run_result import RunResult
 from conformance.running import hung

@@ -9,7 +9,7 @@ import pytest
 from clusters.simulated.store import Key, Store
 from conformance import claims
 from conformance.history import History
-from conformance.implementation import implementations
+from conformance.implementations.ours import implementations
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.scenario_type import Scenario
 from conformance.scenarios import SCENARIOS

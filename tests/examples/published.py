@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from conformance.manifests import load_manifests
+from conformance.manifests.files import load_manifests
 from tests.examples.posted import UNDER_TEST, End, end_of
 from vocabulary.kinds import kind_of
 from vocabulary.objects import Object

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from clusters.control_plane import ControlPlane, FakeNode, User, nodes
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.in_cluster.manifests import USERNAME
 from conformance.scenarios import all_crds
 from conformance.worlds.control_plane.plane_session import SHARED

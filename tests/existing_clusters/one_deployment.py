@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from conformance.retrying_connection import RetryingConnection
-from conformance.stored import WEBHOOK_FAILED
+from conformance.stored_objects.lookup import WEBHOOK_FAILED
+from conformance.stored_objects.retrying_connection import RetryingConnection
 from vocabulary.errors import ApiError
 from vocabulary.kinds import DEPLOYMENT, POD, Kind
 from vocabulary.objects import Object, name_of, namespace_of

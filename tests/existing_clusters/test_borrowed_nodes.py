@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from clusters.simulated.patches.merge_patch import apply_merge_patch as merge_patch
-from conformance.borrowed_nodes import (
+from conformance.leased.nodes import (
     BEFORE,
     WROTE,
     NotAsWrittenError,
@@ -18,7 +18,7 @@ from conformance.borrowed_nodes import (
     offering,
     status_before,
 )
-from conformance.retrying_connection import RetryingConnection
+from conformance.stored_objects.retrying_connection import RetryingConnection
 from conformance.worlds.existing.session import ExistingSession
 from vocabulary.kinds import NODE, POD
 from vocabulary.objects import Object

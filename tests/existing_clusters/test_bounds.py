@@ -9,9 +9,9 @@ import pytest
 
 from clusters.control_plane import ControlPlane, wait_until
 from clusters.control_plane.api import Api
-from conformance.clean import RUN_LABEL
 from conformance.in_cluster.bounds import NAME
 from conformance.in_cluster.manifests import ACCOUNT, NAMESPACE
+from conformance.left_behind.clean import RUN_LABEL
 from conformance.worlds.existing.well_known import CONFINING, ENFORCE
 from vocabulary.errors import ApiError
 

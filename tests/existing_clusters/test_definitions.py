@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from clusters.control_plane import ControlPlane, FakeNode, crds, nodes
-from conformance.clean import RUN_LABEL
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
+from conformance.left_behind.clean import RUN_LABEL
 from conformance.worlds.control_plane.plane_session import SHARED
 from vocabulary.objects import name_of
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from chaos.ground import FaultRefusedError
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
+from conformance.implementations.under_test import DeployedPlace, NotDeployableError
 from conformance.profiles.choosing import under_test
 from conformance.running.process_faults import CONNECTION, PAUSE, needs_process_beside
 from conformance.suites.appwrapper.settings import DEFAULT_CONFIG
-from conformance.under_test import DeployedPlace, NotDeployableError
 from conformance.worlds.control_plane import deployed_operator
 from conformance.worlds.control_plane.deployed_operator import DeployedOperator
 from conformance.worlds.existing.deploying import deploy

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from chaos.ground import FaultRefusedError
-from conformance.borrowed_operator import NotBorrowedError
+from conformance.implementations.under_test import InstalledPods
+from conformance.leased.operator import NotBorrowedError
 from conformance.running.process_faults import SECOND
 from conformance.running.why_not_run import reason_not_run
 from conformance.scenarios import SCENARIOS
 from conformance.suites.appwrapper import SUITE
 from conformance.suites.appwrapper.settings import DEFAULT_CONFIG, short_config
-from conformance.under_test import InstalledPods
 from conformance.worlds.control_plane.run_settings import RunSettings
 from conformance.worlds.existing import installation, installed_operator
 from conformance.worlds.existing.installed_operator import Finding, InstalledOperator

@@ -6,7 +6,7 @@ import pytest
 
 from clusters.control_plane import ControlPlane
 from conformance.claims import judged_on
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.norm.verdict import Outcome
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_really

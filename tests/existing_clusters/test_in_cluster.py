@@ -19,7 +19,7 @@ import pytest
 
 from clusters.control_plane import ControlPlane, audit, wait_until
 from clusters.control_plane.ports import LOOPBACK
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.in_cluster.manifests import NAMESPACE, USERNAME
 from conformance.norm.verdict import Outcome
 from conformance.report.yaml_text import read_report

@@ -9,17 +9,17 @@ from typing import Any, cast
 import pytest
 import yaml
 
-from conformance import borrowed_operator
-from conformance.borrowed_operator import NOTE, Before, NotBorrowedError, borrow
-from conformance.clean import RUN_LABEL
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
+from conformance.implementations.under_test import Installed, InstalledDeployment, UnderTest
+from conformance.leased import operator as borrowed_operator
+from conformance.leased.operator import NOTE, Before, NotBorrowedError, borrow
+from conformance.left_behind.clean import RUN_LABEL
 from conformance.profiles.configuration import reconfigured
 from conformance.profiles.profile import Configuration
 from conformance.running.process_faults import CONNECTION, PAUSE, SECOND, WEBHOOKS
 from conformance.running.why_not_run import not_run, reason_not_run
 from conformance.scenarios import SCENARIOS
 from conformance.suites.appwrapper.settings import DEFAULT_CONFIG, SETTINGS
-from conformance.under_test import Installed, InstalledDeployment, UnderTest
 from conformance.worlds.existing import installation
 from conformance.worlds.existing.access import Access
 from conformance.worlds.existing.installed_operator import Borrowing, InstalledOperator

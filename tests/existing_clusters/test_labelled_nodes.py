@@ -8,9 +8,9 @@ import pytest
 
 from clusters.control_plane import FakeNode
 from clusters.simulated.patches.merge_patch import apply_merge_patch
-from conformance.borrowed_nodes import NotAsWrittenError, borrowing
-from conformance.clean import RUN_LABEL, _Cleaning
-from conformance.retrying_connection import RetryingConnection
+from conformance.leased.nodes import NotAsWrittenError, borrowing
+from conformance.left_behind.clean import RUN_LABEL, _Cleaning
+from conformance.stored_objects.retrying_connection import RetryingConnection
 from vocabulary.kinds import NODE
 from vocabulary.objects import Object, labels_of, name_of
 from vocabulary.requests import Delete, List, ObjectList, Patch, Request

@@ -8,8 +8,8 @@ from typing import Any, cast
 import pytest
 
 from clusters.simulated.patches.merge_patch import apply_merge_patch
-from conformance.clean import RUN_LABEL, NotCleanError
-from conformance.retrying_connection import RetryingConnection
+from conformance.left_behind.clean import RUN_LABEL, NotCleanError
+from conformance.stored_objects.retrying_connection import RetryingConnection
 from conformance.worlds.control_plane.session import NotLentError, OutOfTimeError
 from conformance.worlds.existing import node_pool
 from conformance.worlds.existing.node_pool import NodePool

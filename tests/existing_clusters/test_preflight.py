@@ -13,7 +13,7 @@ from clusters.control_plane import ControlPlane, User
 from conformance.cli.existing import agree
 from conformance.cli.exit_code import ExitCode
 from conformance.cli.problems import BadInputError, exit_code_for
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.running.suite import select
 from conformance.scenarios import all_crds
 from conformance.worlds.existing import rights

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from conformance.clean import defined_kind
-from conformance.implementation import Implementation, implementation, implementations
+from conformance.implementations.ours import Implementation, implementation, implementations
+from conformance.left_behind.clean import defined_kind
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one
 from conformance.scenario_type import Scenario

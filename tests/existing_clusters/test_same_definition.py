@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.worlds.existing.preflight import _defined_otherwise
 from conformance.worlds.existing.same_definition import is_same_definition
 from reference_controller.runtime.connection import Connection

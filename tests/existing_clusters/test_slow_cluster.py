@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from conformance import clean
-from conformance.clean import RUN_LABEL, NotCleanError, _Cleaning
-from conformance.retrying_connection import RetryingConnection
-from conformance.stored import WEBHOOK_FAILED
+from conformance.left_behind import clean
+from conformance.left_behind.clean import RUN_LABEL, NotCleanError, _Cleaning
+from conformance.stored_objects.lookup import WEBHOOK_FAILED
+from conformance.stored_objects.retrying_connection import RetryingConnection
 from reference_controller.runtime.connection import Connection
 from vocabulary.errors import ApiError
 from vocabulary.kinds import CONFIG_MAP, NAMESPACE, SECRET

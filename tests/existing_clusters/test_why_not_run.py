@@ -10,7 +10,7 @@ from functools import partial
 
 import pytest
 
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.norm.claim import CLAIMS
 from conformance.running.process_faults import CONNECTION
 from conformance.running.why_not_run import (

@@ -9,7 +9,7 @@ import typer
 import yaml
 
 from conformance.cli.app import app
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.in_cluster.sonobuoy_plugin import RESULTS
 from conformance.in_cluster.suite_pod import pod_spec
 from conformance.report.sonobuoy import FILE_NAME

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from conformance.retrying_connection import RetryingConnection
+from conformance.stored_objects.retrying_connection import RetryingConnection
 from conformance.worlds.kind import cluster, configuration
 from conformance.worlds.kind.cluster import (
     cluster_lock,

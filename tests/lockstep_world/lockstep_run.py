@@ -16,7 +16,7 @@ from chaos.happening import Happening
 from chaos.happening import Place as HappeningPlace
 from chaos.injector import Injector
 from clusters.simulated.cluster import SimulatedCluster
-from conformance.under_test import (
+from conformance.implementations.under_test import (
     MUTATING,
     DeclaredAnswer,
     Launch,

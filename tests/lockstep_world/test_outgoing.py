@@ -9,8 +9,8 @@ import pytest
 
 from clusters.simulated.cluster import SimulatedCluster
 from clusters.simulated.serve.requests import Call
+from conformance.implementations.under_test import DeclaredAnswer, UnderTest
 from conformance.scenarios import SCENARIOS
-from conformance.under_test import DeclaredAnswer, UnderTest
 from conformance.worlds.lockstep.outgoing import Outgoing
 from conformance.worlds.simulated.world import SimulatedWorld
 from tests.headers import header_of

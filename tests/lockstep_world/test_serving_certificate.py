@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from clusters.simulated.cluster import SimulatedCluster
-from conformance.under_test import MUTATING, OwnWebhooks, registered_as
+from conformance.implementations.under_test import MUTATING, OwnWebhooks, registered_as
 from conformance.worlds.lockstep.serving_certificate import ServingCertificates
 from vocabulary.history import Write
 from vocabulary.kinds import SECRET, Kind

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.implementation import UnknownImplementationError
+from conformance.implementations.ours import UnknownImplementationError
 from conformance.profiles.choosing import all_simulated, simulated
 from conformance.profiles.profiled import Profiled
 from conformance.profiles.program import ProgramMissingError, built_folder, program_of

@@ -15,7 +15,8 @@ from msgspec import structs
 from conformance import claims
 from conformance.history import History
 from conformance.history.timing import Timing
-from conformance.implementation import UnknownImplementationError, with_role
+from conformance.implementations.ours import UnknownImplementationError, with_role
+from conformance.implementations.under_test import VALIDATING, Place, registered_as
 from conformance.norm.verdict import Outcome
 from conformance.profiles.choosing import left_out, profiles_named, simulated, under_test
 from conformance.profiles.configuration import configuration
@@ -34,7 +35,6 @@ from conformance.profiles.reading import read_profile
 from conformance.scenarios import SCENARIOS
 from conformance.suites.appwrapper.settings import DEFAULT_CONFIG, SETTINGS
 from conformance.suites.appwrapper.view import RELEASED, AppWrapperHistory
-from conformance.under_test import VALIDATING, Place, registered_as
 from conformance.worlds.turns import turns_at
 from tests.headers import header_of
 from vocabulary.clock import SECOND

@@ -13,7 +13,7 @@ import pytest
 
 from clusters.simulated.custom_resources.conversion import WebhookConversion
 from conformance.history import History
-from conformance.implementation import implementations
+from conformance.implementations.ours import implementations
 from conformance.norm.verdict import Outcome
 from conformance.profiles.choosing import left_out, simulated
 from conformance.profiles.program import ProgramMissingError

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from reference_controller.runtime.admission_review import UserInfo
 from tests.odd_values import changed
 from tests.reference_appwrapper.driver import NAMESPACE, World, job, pod

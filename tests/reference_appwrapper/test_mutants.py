@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from conformance.claims import load
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from reference_controller import appwrapper
 from reference_controller.appwrapper import OperatorConfig, Rules
 from reference_controller.appwrapper.mutants import MUTANTS

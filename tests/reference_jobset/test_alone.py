@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from reference_controller.jobset.admission import mutate, validate
 from tests.claims.jobset_runs import run_of
 from tests.odd_values import changed

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.scenarios import SCENARIOS
 from conformance.suites.kueue.handle import QueuedJob, QueuedStatefulSet, queue

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.scenarios import SCENARIOS
 from conformance.suites.kueue.handle import QueuedJob, queue

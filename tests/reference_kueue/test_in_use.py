@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.scenarios import SCENARIOS
 from conformance.suites.kueue.handle import QueuedJob, flavor, queue

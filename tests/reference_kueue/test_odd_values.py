@@ -19,9 +19,9 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from conformance import claims
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
+from conformance.manifests.pod_templates import with_behaviour
 from conformance.norm.verdict import Outcome
-from conformance.pod_templates import with_behaviour
 from conformance.report.run_result import RunResult
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one

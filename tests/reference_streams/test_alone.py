@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.scenarios import SCENARIOS
 from conformance.suites.streams.api import JOB
 from conformance.suites.streams.handle import StreamsJob, job

@@ -11,7 +11,7 @@ import pytest
 
 from conformance.claims import load
 from conformance.cli.exit_code import ExitCode
-from conformance.implementation import implementations
+from conformance.implementations.ours import implementations
 from conformance.norm.claim import Level
 from conformance.norm.verdict import Outcome, Verdict
 from conformance.report import suite_version

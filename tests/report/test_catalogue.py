@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from chaos.fault import FAULTS
-from conformance.implementation import implementations
+from conformance.implementations.ours import implementations
 from conformance.report.catalogue import catalogue_text
 from conformance.running.fault_use import OtherRunsError, faults_by_scenario_in, faults_of
 from conformance.running.run_options import DEFAULT_SEED

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.claims import CLAIMS
-from conformance.implementation import implementations
+from conformance.implementations.ours import implementations
 from conformance.report.pages.failure_page import failure_page
 from conformance.report.pages.lane import DrawnLane
 from conformance.report.pages.lanes import lane_groups, sheets_at

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chaos.plan import parse_plan
 from conformance import claims
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.report.run_result import RunResult
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one

@@ -11,7 +11,7 @@ import pytest
 
 from chaos.exploration import crash_points
 from chaos.plan import Plan, plan_from_data
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.norm.verdict import Outcome
 from conformance.report.failures import by_entry
 from conformance.report.run_result import RunResult

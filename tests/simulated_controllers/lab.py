@@ -7,7 +7,7 @@ from typing import Any
 
 from clusters.behaviour import expand, with_time_to_stop
 from clusters.simulated.cluster import NodeSpec, SimulatedCluster
-from conformance.pod_templates import map_pods
+from conformance.manifests.pod_templates import map_pods
 from vocabulary import history
 from vocabulary.clock import SECOND, Micros
 from vocabulary.kinds import JOB, NODE, POD, Kind, kind_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.report.run_result import RunResult
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS

@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
 from reference_controller.runtime.leader_election import LeaderElection

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.history import History
-from conformance.implementation import SIMULATED_FACTS, Implementation, implementation
+from conformance.implementations.ours import SIMULATED_FACTS, Implementation, implementation
 from conformance.norm.verdict import Outcome
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one

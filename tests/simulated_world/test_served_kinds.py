@@ -11,7 +11,7 @@ from chaos.faults.create_object import CreateObject
 from chaos.faults.delete_object import DeleteObject
 from clusters.simulated.access.rules import Rules
 from conformance.handle import Handle
-from conformance.implementation import Implementation, implementation
+from conformance.implementations.ours import Implementation, implementation
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.scenarios import SCENARIOS
 from conformance.suites.kueue.handle import QueuedJobSet, QueuedPod, queue

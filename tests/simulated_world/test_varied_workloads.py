@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chaos.plan import Plan, parse_plan
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.norm.verdict import Outcome
 from conformance.running.runner import run_one
 from conformance.running.shrunk import whole_plan

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.explanation import argument_of, histories_of
-from conformance.implementation import implementations
+from conformance.implementations.ours import implementations
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from clusters.simulated.controllers.settings import Settings
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
 from conformance.worlds.simulated import world

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chaos.plan import parse_plan
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
 

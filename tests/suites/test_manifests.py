@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.manifests import load_manifests
+from conformance.manifests.files import load_manifests
 from conformance.suites.jobset import scenarios
 from reference_controller.jobset.admission import mutate, validate
 from reference_controller.runtime.admission_review import UserInfo

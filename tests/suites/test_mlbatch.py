@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from conformance.history import History
-from conformance.implementation import implementations
+from conformance.implementations.ours import implementations
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
 from conformance.suites.kueue.view.standing import Standing

@@ -12,7 +12,7 @@ import pytest
 
 from chaos.plan import parse_plan
 from conformance.history import History
-from conformance.implementation import implementations
+from conformance.implementations.ours import implementations
 from conformance.norm.verdict import Outcome
 from conformance.profiles.choosing import left_out
 from conformance.profiles.reading import read_profile

@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from conformance.history import History
-from conformance.implementation import implementations
+from conformance.implementations.ours import implementations
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS

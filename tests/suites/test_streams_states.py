@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from chaos.plan import Plan
-from conformance.implementation import implementation
+from conformance.implementations.ours import implementation
 from conformance.running.crash_tasks import second_kills, unless_missed
 from conformance.running.run_options import RunOptions
 from conformance.running.runner import run_one

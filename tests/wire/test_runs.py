@@ -8,7 +8,7 @@ import pytest
 
 from conformance.explore.wire_mutants import explore_wire
 from conformance.explore.workload import read_workload
-from conformance.implementation import UnknownImplementationError
+from conformance.implementations.ours import UnknownImplementationError
 from conformance.profiles.choosing import all_simulated, under_test
 from conformance.running.mutant_trials import MutantFate, percent_decided
 from conformance.running.run_options import RunOptions

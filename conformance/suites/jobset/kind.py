@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from conformance.object_state import Field, ObjectState, condition, flag, items, number, value
+from conformance.stored_objects.state import (
+    Field,
+    ObjectState,
+    condition,
+    flag,
+    items,
+    number,
+    value,
+)
 from conformance.suite import KindUse
 from conformance.suites.jobset.api import CONTROLLER_NAME, JOB_SET
 from vocabulary import objects

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from conformance.object_state import Field, ObjectState, condition, items, number, value
+from conformance.stored_objects.state import Field, ObjectState, condition, items, number, value
 from conformance.suite import KindUse
 from conformance.suites.kueue.api import (
     CLUSTER_QUEUE,

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, Self
 from chaos.faults import Kill, Start, TimeOut
 from conformance.breaking import during
 from conformance.handle import Condition, Handle
-from conformance.pod_templates import BEHAVIOUR
+from conformance.manifests.pod_templates import BEHAVIOUR
 from conformance.suites.streams.api import JOB, OF_JOB, PROCESSING_ELEMENT, TREE
 from conformance.suites.streams.kind import ElementState, JobState
 from conformance.world import NotReachedError, World

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.object_state import ObjectState, number, value
+from conformance.stored_objects.state import ObjectState, number, value
 from conformance.suite import KindUse
 from conformance.suites.streams.api import (
     EXPORT,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from conformance.clean import RUN_LABEL
+from conformance.left_behind.clean import RUN_LABEL
 from conformance.suite import KindUse
 from vocabulary.errors import ApiError
 from vocabulary.objects import Object

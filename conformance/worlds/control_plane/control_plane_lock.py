@@ -17,7 +17,7 @@ from clusters.control_plane import users
 from clusters.control_plane.api import Api
 from clusters.control_plane.crds import CRDS
 from clusters.control_plane.launch import ControlPlane
-from conformance.clean import clean_cluster
+from conformance.left_behind.clean import clean_cluster
 from vocabulary.errors import ApiError
 from vocabulary.objects import Object, meta, name_of
 

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from chaos.ground import FaultRefusedError, ProcessState
-from conformance.deployments import is_ready, pods_of, scale
-from conformance.retrying_connection import RetryingConnection
+from conformance.leased.deployments import is_ready, pods_of, scale
+from conformance.stored_objects.retrying_connection import RetryingConnection
 from conformance.worlds.control_plane.operator_process import OperatorStartError
 from vocabulary.errors import ApiError
 from vocabulary.kinds import POD

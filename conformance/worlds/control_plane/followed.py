@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from conformance.clean import defined_kind
+from conformance.left_behind.clean import defined_kind
 from vocabulary.kinds import BUILT_IN_KINDS, EVENT, LEASE, PRIORITY_CLASS, RUNTIME_CLASS, Kind
 from vocabulary.objects import Object
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from clusters.control_plane.users import User
-from conformance.under_test import UnderTest
+from conformance.implementations.under_test import UnderTest
 from conformance.worlds.control_plane.deployed_operator import DeployedOperator
 from conformance.worlds.control_plane.operator_process import RealOperator
 from conformance.worlds.control_plane.operator_users import OperatorUsers

@@ -8,8 +8,8 @@ from typing import Any, Final
 from chaos.ground import FaultRefusedError
 from clusters.behaviour import expand, with_time_to_stop
 from clusters.containers.pods import RealContainers, why_not
-from conformance.clean import RUN_LABEL
-from conformance.pod_templates import map_pods
+from conformance.left_behind.clean import RUN_LABEL
+from conformance.manifests.pod_templates import map_pods
 from conformance.suite import Durations
 from vocabulary.kinds import POD, Kind
 from vocabulary.objects import Object, get_path, labels_of, meta

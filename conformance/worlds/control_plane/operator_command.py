@@ -7,8 +7,8 @@ from pathlib import Path
 import yaml
 
 from clusters.control_plane.users import User
-from conformance.retrying_connection import RetryingConnection
-from conformance.under_test import Launch, Place
+from conformance.implementations.under_test import Launch, Place
+from conformance.stored_objects.retrying_connection import RetryingConnection
 from conformance.worlds.control_plane.host import Host, RunPlace
 from vocabulary.errors import ApiError
 from vocabulary.history import label_of

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 from chaos.ground import ProcessState
 from clusters.control_plane import process as operating_system
 from clusters.control_plane.process import Process
-from conformance.under_test import READY_PATH
+from conformance.implementations.under_test import READY_PATH
 from conformance.worlds.panics import PanicError, panics
 
 Launch: TypeAlias = Callable[[Sequence[str], Path], Process]

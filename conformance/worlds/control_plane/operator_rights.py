@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from clusters.simulated.access.rules import Rules
-from conformance.clean import RUN_LABEL
-from conformance.retrying_connection import RetryingConnection
-from conformance.under_test import UnderTest
+from conformance.implementations.under_test import UnderTest
+from conformance.left_behind.clean import RUN_LABEL
+from conformance.stored_objects.retrying_connection import RetryingConnection
 from vocabulary.errors import ApiError
 from vocabulary.kinds import Kind, known_kinds
 from vocabulary.objects import Object, name_of

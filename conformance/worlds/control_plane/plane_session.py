@@ -12,11 +12,11 @@ from clusters.control_plane import nodes, users
 from clusters.control_plane.launch import ControlPlane
 from clusters.control_plane.nodes import FakeNode
 from clusters.control_plane.settings import Settings
-from conformance.clean import RUN_LABEL, defined_kind
-from conformance.manifests import is_granted
-from conformance.retrying_connection import PATIENCE_SECONDS, RetryingConnection
+from conformance.implementations.under_test import UnderTest
+from conformance.left_behind.clean import RUN_LABEL, defined_kind
+from conformance.manifests.files import is_granted
 from conformance.scenario_type import Scenario
-from conformance.under_test import UnderTest
+from conformance.stored_objects.retrying_connection import PATIENCE_SECONDS, RetryingConnection
 from conformance.worlds.control_plane.control_plane_lock import ControlPlaneLock
 from conformance.worlds.control_plane.followed import followed_kinds
 from conformance.worlds.control_plane.operator_rights import grant

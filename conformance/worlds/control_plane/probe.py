@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.stored import WEBHOOK_FAILED, Asked
+from conformance.stored_objects.lookup import WEBHOOK_FAILED, Asked
 from conformance.suite import load as suites
 from vocabulary.errors import ApiError
 from vocabulary.objects import name_of

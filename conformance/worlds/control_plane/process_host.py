@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from clusters.control_plane.ports import free_ports
 from clusters.control_plane.users import User
-from conformance.under_test import UnderTest
+from conformance.implementations.under_test import UnderTest
 from conformance.worlds.control_plane import operator_command
 from conformance.worlds.control_plane.host import Host, Hosted, RunPlace
 from conformance.worlds.control_plane.network import (

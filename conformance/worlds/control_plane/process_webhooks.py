@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from clusters.control_plane.ports import free_ports, listening_address
 from clusters.control_plane.waiting import WaitTimeoutError, wait_until
-from conformance.clean import RUN_LABEL
-from conformance.under_test import OwnWebhooks, UnderTest
+from conformance.implementations.under_test import OwnWebhooks, UnderTest
+from conformance.left_behind.clean import RUN_LABEL
 from conformance.worlds.control_plane.forwarder import Connect, Forwarder
 from conformance.worlds.control_plane.probe import unreached
 from conformance.worlds.control_plane.recorder import Commit

@@ -19,7 +19,7 @@ from typing import Any, Final, Literal
 
 from clusters.control_plane import audit
 from clusters.control_plane.waiting import WaitTimeoutError
-from conformance.recorded_objects import recorded
+from conformance.stored_objects.recorded import recorded
 from reference_controller.runtime.connection import Connection
 from reference_controller.runtime.informer import Informer
 from reference_controller.runtime.logs import LOG

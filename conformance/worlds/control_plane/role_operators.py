@@ -11,7 +11,7 @@ import msgspec
 
 from clusters.control_plane.users import User
 from conformance.editions import written
-from conformance.names_of_run import with_prefix
+from conformance.manifests.names_of_run import with_prefix
 from conformance.scenario_type import Scenario
 from conformance.suite import load as suites
 from conformance.worlds.control_plane.host import RunPlace

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.pod_templates import with_annotations
+from conformance.manifests.pod_templates import with_annotations
 from conformance.suite import Durations, Suite
 from vocabulary.kinds import kind_of
 from vocabulary.objects import annotations_of

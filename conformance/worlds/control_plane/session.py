@@ -18,12 +18,12 @@ from clusters import crds as fixture_crds
 from clusters.control_plane.launch import ControlPlane
 from clusters.control_plane.pki import KeyPair
 from clusters.control_plane.ports import LOOPBACK
-from conformance.clean import defined_kind
-from conformance.implementation import REAL_USERS
-from conformance.retrying_connection import RetryingConnection
+from conformance.implementations.ours import REAL_USERS
+from conformance.implementations.under_test import UnderTest
+from conformance.left_behind.clean import defined_kind
+from conformance.left_behind.scratch import Scratch, remove_abandoned
 from conformance.scenario_type import Scenario
-from conformance.scratch import Scratch, remove_abandoned
-from conformance.under_test import UnderTest
+from conformance.stored_objects.retrying_connection import RetryingConnection
 from conformance.worlds.control_plane.component import Component, components
 from conformance.worlds.control_plane.host import Host
 from conformance.worlds.control_plane.network import why_none_can_be_made

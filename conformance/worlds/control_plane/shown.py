@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from conformance.clean import RUN_LABEL
+from conformance.left_behind.clean import RUN_LABEL
 from conformance.worlds.control_plane.http_requests import KindOf
 from vocabulary.kinds import BUILT_IN_KINDS, Kind
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from clusters.control_plane.ports import free_ports, listening_address
-from conformance.clean import RUN_LABEL
-from conformance.under_test import UnderTest, registered_as
+from conformance.implementations.under_test import UnderTest, registered_as
+from conformance.left_behind.clean import RUN_LABEL
 from reference_controller.runtime.webhook_server import WebhookServer
 from vocabulary.kinds import Kind
 from vocabulary.objects import Object

@@ -15,7 +15,6 @@ from chaos.fault import Fault
 from chaos.happening import Happening, Place
 from chaos.injector import Injected, Injector
 from chaos.plan import Plan, Step
-from conformance.bug import in_words
 from conformance.editions import of_run
 from conformance.scenario_type import Scenario
 from conformance.suite import load as suites
@@ -34,6 +33,7 @@ from conformance.worlds.control_plane.role_operators import RoleOperators
 from conformance.worlds.control_plane.run_record import BARRIER_SECONDS, RunRecord
 from conformance.worlds.control_plane.session import NotLentError, Session
 from vocabulary import canonical
+from vocabulary.bug import in_words
 from vocabulary.clock import SECOND, Micros
 from vocabulary.history import Entry, Header
 from vocabulary.kinds import LEASE, Kind, kind_of

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from clusters.control_plane.users import User
-from conformance.clean import RUN_LABEL
-from conformance.retrying_connection import RetryingConnection
-from conformance.under_test import UnderTest
+from conformance.implementations.under_test import UnderTest
+from conformance.left_behind.clean import RUN_LABEL
+from conformance.stored_objects.retrying_connection import RetryingConnection
 from conformance.worlds.control_plane.operator_rights import grant
 from conformance.worlds.existing.access import Access, write_kubeconfig
 from vocabulary.kinds import SERVICE_ACCOUNT, Kind

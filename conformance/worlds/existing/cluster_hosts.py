@@ -7,8 +7,8 @@ from contextlib import ExitStack
 from typing import ClassVar
 
 from clusters.control_plane.users import User
-from conformance.retrying_connection import RetryingConnection
-from conformance.under_test import DeployedPlace, UnderTest
+from conformance.implementations.under_test import DeployedPlace, UnderTest
+from conformance.stored_objects.retrying_connection import RetryingConnection
 from conformance.worlds.control_plane.deployed_operator import DeployedOperator, Signal
 from conformance.worlds.control_plane.host import Host, Hosted, RunPlace
 from conformance.worlds.control_plane.operator_users import OperatorUsers

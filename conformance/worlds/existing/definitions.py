@@ -7,9 +7,9 @@ from functools import partial
 from typing import Final
 
 from clusters.control_plane.waiting import wait_until
-from conformance.clean import RUN_LABEL
-from conformance.retrying_connection import RetryingConnection
-from conformance.stored import stored
+from conformance.left_behind.clean import RUN_LABEL
+from conformance.stored_objects.lookup import stored
+from conformance.stored_objects.retrying_connection import RetryingConnection
 from reference_controller.runtime.connection import Connection
 from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION
 from vocabulary.objects import Object, condition_status, meta, name_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from conformance.clean import RUN_LABEL
-from conformance.retrying_connection import RetryingConnection
-from conformance.under_test import DeployedPlace, UnderTest
+from conformance.implementations.under_test import DeployedPlace, UnderTest
+from conformance.left_behind.clean import RUN_LABEL
+from conformance.stored_objects.retrying_connection import RetryingConnection
 from conformance.worlds.existing.well_known import CONTROL_PLANE
 from vocabulary.objects import Object, meta
 from vocabulary.requests import create

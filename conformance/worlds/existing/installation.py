@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from conformance.borrowed_operator import NOTE
-from conformance.deployments import listed_pods
+from conformance.implementations.under_test import Installed, InstalledDeployment, InstalledPods
+from conformance.leased.deployments import listed_pods
+from conformance.leased.operator import NOTE
 from conformance.profiles.configuration import ConfigurationError
-from conformance.stored import Asked, stored
+from conformance.stored_objects.lookup import Asked, stored
 from conformance.suite import Settings
-from conformance.under_test import Installed, InstalledDeployment, InstalledPods
 from vocabulary.kinds import CONFIG_MAP, DEPLOYMENT
 
 

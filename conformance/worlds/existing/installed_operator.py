@@ -1,7 +1,7 @@
 """An operator installed in the cluster: one for all runs, which are sequential.
 
 A Deployment is stopped for each run, configured, and started again. Between runs it continues:
-its webhooks, if it has any, are called during the cleanup of a run. `conformance.borrowed_operator`
+its webhooks, if it has any, are called during the cleanup of a run. `conformance.leased.operator`
 stores its original state, which `assay clean` restores.
 
 An operator known only by its pods is not changed. Its own controller recreates killed pods at
@@ -17,12 +17,12 @@ from typing import Any, Final, Protocol
 from chaos.ground import FaultRefusedError
 from clusters.control_plane.users import User
 from clusters.control_plane.waiting import WaitTimeoutError, wait_until
-from conformance.borrowed_operator import Before, NotBorrowedError, borrow
-from conformance.clean import RUN_LABEL
-from conformance.deployments import listed_pods, pods_of, scale
-from conformance.retrying_connection import RetryingConnection
-from conformance.stored import stored
-from conformance.under_test import Installed, InstalledDeployment, InstalledPods
+from conformance.implementations.under_test import Installed, InstalledDeployment, InstalledPods
+from conformance.leased.deployments import listed_pods, pods_of, scale
+from conformance.leased.operator import Before, NotBorrowedError, borrow
+from conformance.left_behind.clean import RUN_LABEL
+from conformance.stored_objects.lookup import stored
+from conformance.stored_objects.retrying_connection import RetryingConnection
 from conformance.worlds.control_plane.deployed_operator import (
     GONE_SECONDS,
     POLL_SECONDS,

@@ -10,9 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from conformance.clean import RUN_LABEL, defined_kind
-from conformance.stored import Asked
-from conformance.under_test import Installed, InstalledDeployment, InstalledPods, UnderTest
+from conformance.implementations.under_test import (
+    Installed,
+    InstalledDeployment,
+    InstalledPods,
+    UnderTest,
+)
+from conformance.left_behind.clean import RUN_LABEL, defined_kind
+from conformance.stored_objects.lookup import Asked
 from vocabulary.errors import ApiError
 from vocabulary.kinds import DEPLOYMENT, STATEFUL_SET, Kind
 from vocabulary.objects import Object, get_path, labels_of, name_of, namespace_of

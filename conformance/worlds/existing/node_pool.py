@@ -12,9 +12,9 @@ from typing import Any, Final
 from clusters.control_plane import audit, kwok
 from clusters.control_plane.nodes import is_usable
 from clusters.control_plane.waiting import wait_until
-from conformance.borrowed_nodes import borrowing, offering
-from conformance.clean import RUN_LABEL
-from conformance.retrying_connection import RetryingConnection
+from conformance.leased.nodes import borrowing, offering
+from conformance.left_behind.clean import RUN_LABEL
+from conformance.stored_objects.retrying_connection import RetryingConnection
 from conformance.worlds.control_plane.session import NotLentError, OutOfTimeError
 from reference_controller.runtime.connection import Connection
 from vocabulary.errors import ApiError

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Final
 
 from clusters.control_plane.ports import LOOPBACK
-from conformance.clean import RUN_LABEL
+from conformance.implementations.under_test import Installed, UnderTest
+from conformance.left_behind.clean import RUN_LABEL
 from conformance.suite import load as suites
-from conformance.under_test import Installed, UnderTest
 from conformance.worlds.control_plane.session import installed_crds, limited_kinds
 from conformance.worlds.existing import installation, rights
 from conformance.worlds.existing.access import Access, whoami

@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
-from conformance.clean import defined_kind
-from conformance.manifests import is_granted
-from conformance.under_test import UnderTest
+from conformance.implementations.under_test import UnderTest
+from conformance.left_behind.clean import defined_kind
+from conformance.manifests.files import is_granted
 from conformance.worlds.control_plane.followed import followed_kinds
 from conformance.worlds.control_plane.operator_rights import OBJECT_VERBS
 from conformance.worlds.control_plane.session import brought_crds, installed_crds

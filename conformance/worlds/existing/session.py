@@ -19,12 +19,12 @@ from clusters.containers.pods import RealContainers
 from clusters.containers.rehearsal import Rehearsed, rehearse
 from clusters.control_plane import pki
 from clusters.control_plane.waiting import wait_until
-from conformance.borrowed_nodes import noting
-from conformance.clean import RUN_LABEL, clean_cluster, defined_kind
-from conformance.manifests import is_granted
-from conformance.retrying_connection import RetryingConnection
+from conformance.implementations.under_test import UnderTest
+from conformance.leased.nodes import noting
+from conformance.left_behind.clean import RUN_LABEL, clean_cluster, defined_kind
+from conformance.manifests.files import is_granted
 from conformance.scenario_type import Scenario
-from conformance.under_test import UnderTest
+from conformance.stored_objects.retrying_connection import RetryingConnection
 from conformance.worlds.control_plane.deployed_operator import Signal
 from conformance.worlds.control_plane.followed import followed_kinds
 from conformance.worlds.control_plane.host import Host

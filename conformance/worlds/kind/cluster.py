@@ -22,10 +22,10 @@ import yaml
 from pytest_kind import KindCluster
 
 from clusters.control_plane.waiting import wait_until
-from conformance.clean import clean_cluster
-from conformance.retrying_connection import RetryingConnection
+from conformance.implementations.under_test import UnderTest
+from conformance.left_behind.clean import clean_cluster
 from conformance.scenarios import all_crds
-from conformance.under_test import UnderTest
+from conformance.stored_objects.retrying_connection import RetryingConnection
 from conformance.worlds.existing.access import Access
 from conformance.worlds.existing.node_pool import survey
 from conformance.worlds.existing.preflight import Limits, Undertaking, examine

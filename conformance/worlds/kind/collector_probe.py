@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from clusters.control_plane.waiting import wait_until
-from conformance.retrying_connection import RetryingConnection
+from conformance.stored_objects.retrying_connection import RetryingConnection
 from conformance.suite import load as suites
 from vocabulary.kinds import CONFIG_MAP, Kind, kind_of
 from vocabulary.objects import Object, name_of, uid_of

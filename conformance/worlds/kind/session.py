@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from chaos.ground import FaultRefusedError
-from conformance.under_test import UnderTest
+from conformance.implementations.under_test import UnderTest
 from conformance.worlds.control_plane.component import MANAGER, Component
 from conformance.worlds.existing.preflight import Undertaking
 from conformance.worlds.existing.session import ExistingSession

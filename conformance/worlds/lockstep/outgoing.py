@@ -23,7 +23,7 @@ from clusters.simulated.controllers.workloads.pods import is_ready
 from clusters.simulated.recorder import Recorder
 from clusters.simulated.serve.requests import Call
 from clusters.simulated.store import Key
-from conformance.under_test import DeclaredAnswer
+from conformance.implementations.under_test import DeclaredAnswer
 from vocabulary import requests as rq
 from vocabulary.clock import Micros
 from vocabulary.errors import ApiError, not_found

@@ -14,7 +14,13 @@ from clusters.simulated.admission_webhooks import AdmissionWebhooks
 from clusters.simulated.cluster import SimulatedCluster
 from clusters.simulated.custom_resources.conversion import of_definitions
 from clusters.simulated.serve.kubeconfig import kubeconfig, write_kubeconfig
-from conformance.under_test import READY_AFTER_SECONDS, Launch, OwnWebhooks, Place, UnderTest
+from conformance.implementations.under_test import (
+    READY_AFTER_SECONDS,
+    Launch,
+    OwnWebhooks,
+    Place,
+    UnderTest,
+)
 from conformance.worlds.control_plane.network import (
     MachineNetwork,
     NamedMachine,

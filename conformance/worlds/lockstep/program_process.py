@@ -20,7 +20,7 @@ from clusters.go_time.work import is_at_rest
 from clusters.simulated.api_server import ApiServer
 from clusters.simulated.loop import Loop, Timer
 from clusters.simulated.serve.requests import Call
-from conformance.under_test import Launch
+from conformance.implementations.under_test import Launch
 from conformance.worlds.control_plane.network import Network
 from conformance.worlds.lockstep.health_probe import listens
 from conformance.worlds.lockstep.http_connection import CONNECT, TUNNELLED, HttpConnection

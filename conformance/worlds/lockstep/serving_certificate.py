@@ -15,7 +15,7 @@ from typing import Final
 from clusters.simulated.cluster import SimulatedCluster
 from clusters.simulated.store import Change
 from clusters.simulated.strategy import Strategy
-from conformance.under_test import OwnWebhooks
+from conformance.implementations.under_test import OwnWebhooks
 from conformance.worlds.mounted_certificate import CERTIFICATE, KEY, files_of, mount
 from vocabulary.certificates import Authority
 from vocabulary.errors import ApiError

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
-from conformance.pod_templates import pods_of
+from conformance.manifests.pod_templates import pods_of
 from conformance.report.run_result import LIMIT
 from conformance.suite import KindUse
 from conformance.worlds.simulated.stretch import Stretch

@@ -10,7 +10,7 @@ from clusters.simulated.access.authorization import Authorizer
 from clusters.simulated.cluster import SimulatedCluster
 from clusters.simulated.custom_resources.conversion import of_definitions
 from clusters.simulated.store import Key, Store
-from conformance.implementation import Implementation
+from conformance.implementations.ours import Implementation
 from conformance.worlds.simulated.connection import Connection
 from conformance.worlds.simulated.operator_process import OperatorProcess
 from conformance.worlds.simulated.versions import Versions

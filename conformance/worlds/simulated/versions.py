@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Generic, TypeVar, cast
 
-from conformance.under_test import UnderTest
+from conformance.implementations.under_test import UnderTest
 
 V = TypeVar("V", bound=UnderTest)
 

@@ -23,18 +23,17 @@ from clusters.simulated.controllers import OF_CUSTOM_KINDS
 from clusters.simulated.controllers.settings import Settings
 from clusters.simulated.custom_resources.definitions import defined_kind
 from clusters.simulated.loop import Timer
-from conformance.bug import in_words
 from conformance.editions import of_run, written
 from conformance.history.outages import is_unanswered
-from conformance.implementation import SERVICE_ACCOUNT, SIMULATED_USERS, Implementation
-from conformance.manifests import is_granted, load_manifests
-from conformance.names_of_run import with_prefix
-from conformance.pod_templates import map_pods, pods_of
+from conformance.implementations.ours import SERVICE_ACCOUNT, SIMULATED_USERS, Implementation
+from conformance.implementations.under_test import UnderTest, upgraded
+from conformance.manifests.files import is_granted, load_manifests
+from conformance.manifests.names_of_run import with_prefix
+from conformance.manifests.pod_templates import map_pods, pods_of
 from conformance.report.run_result import GIVEN_UP
 from conformance.scenario_type import Scenario
 from conformance.suite import Durations, KindUse
 from conformance.suite import load as suites
-from conformance.under_test import UnderTest, upgraded
 from conformance.world import World
 from conformance.worlds.simulated.bounds import Bounds
 from conformance.worlds.simulated.connection import Connection
@@ -43,6 +42,7 @@ from conformance.worlds.simulated.operator_process import OperatorProcess
 from conformance.worlds.simulated.processes import GroundProcesses
 from conformance.worlds.simulated.versions import Versions, first_of
 from vocabulary import canonical
+from vocabulary.bug import in_words
 from vocabulary.clock import HOUR, MINUTE, Micros
 from vocabulary.errors import ApiError
 from vocabulary.history import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.pod_templates import with_annotations, with_behaviour
+from conformance.manifests.pod_templates import with_annotations, with_behaviour
 from conformance.suites.appwrapper.api import APPWRAPPER, PARAMETER_PREFIX
 from vocabulary.kinds import kind_of
 from vocabulary.objects import Object, get_path, name_of, with_path

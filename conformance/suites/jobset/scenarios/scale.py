@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.manifests import load_manifests
+from conformance.manifests.files import load_manifests
 from conformance.scenario_type import scenario
 from conformance.suites.jobset.handle import JobSet
 from conformance.world import World

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
-from conformance.pod_templates import with_behaviour
+from conformance.manifests.pod_templates import with_behaviour
 from conformance.scenario_type import scenario
 from conformance.suites.kueue.api import APP_WRAPPER
 from conformance.suites.kueue.handle import job

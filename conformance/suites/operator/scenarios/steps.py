@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import dropwhile
 from typing import Any, Final
 
-from conformance.manifests import STAYS_FOR
+from conformance.manifests.files import STAYS_FOR
 from conformance.world import NotReachedError, World
 from vocabulary.clock import MILLISECOND, SECOND
 from vocabulary.durations import parse_span

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from conformance.pod_templates import with_behaviour
+from conformance.manifests.pod_templates import with_behaviour
 from conformance.suites.kueue.api import RETRIABLE
 from conformance.suites.kueue.handle import (
     Queued,

@@ -8,7 +8,7 @@ from typing import Any, Final
 from chaos.choice import PodChoice
 from chaos.faults import DelayWatch, KillPod, Pause
 from conformance.breaking import operator_away
-from conformance.pod_templates import with_behaviour
+from conformance.manifests.pod_templates import with_behaviour
 from conformance.scenario_type import scenario
 from conformance.suites.kueue.api import QUEUE_LABEL
 from conformance.suites.kueue.handle import (

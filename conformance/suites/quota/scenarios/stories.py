@@ -7,7 +7,7 @@ from typing import Final
 from chaos.choice import PodChoice
 from chaos.faults import DelayWatch, KillPod
 from conformance.handle import Condition
-from conformance.pod_templates import with_behaviour
+from conformance.manifests.pod_templates import with_behaviour
 from conformance.scenario_type import scenario
 from conformance.suites.kueue.api import JOB_SET
 from conformance.suites.kueue.handle import QueuedJob, QueuedJobSet, job_set, queue

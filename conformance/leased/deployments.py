@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.stored import Asked
+from conformance.stored_objects.lookup import Asked
 from vocabulary.kinds import DEPLOYMENT, POD
 from vocabulary.objects import Object, condition_status, get_path, labels_of, name_of, namespace_of
 from vocabulary.requests import List, ObjectList, Patch

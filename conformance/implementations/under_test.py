@@ -1,8 +1,7 @@
 """The interface of implementations under test for worlds of real processes.
 
-The reference and its mutants (`conformance.implementation`) implement it, and so does a program
-described by a profile (`conformance.profiles`). Worlds use this interface and cannot distinguish
-them.
+The reference and its mutants (`ours`) implement it, and so does a program described by a profile
+(`conformance.profiles`). Worlds use this interface and cannot distinguish them.
 """
 
 from __future__ import annotations

@@ -16,9 +16,9 @@ from typing import Final
 
 import msgspec
 
-from conformance.deployments import is_ready, pods_of, scale
+from conformance.leased.deployments import is_ready, pods_of, scale
 from conformance.left_behind import LeftBehindError
-from conformance.stored import Asked, stored
+from conformance.stored_objects.lookup import Asked, stored
 from vocabulary.errors import ApiError
 from vocabulary.kinds import CONFIG_MAP, DEPLOYMENT
 from vocabulary.objects import Object, meta, namespace_of

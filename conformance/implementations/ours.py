@@ -17,12 +17,7 @@ from typing import Any, Final, NamedTuple
 import yaml
 
 from clusters.simulated.controllers.settings import Declared
-from conformance.bug import in_words
-from conformance.deployed_reference import in_one_namespace
-from conformance.nearest import meant
-from conformance.suite import load as suites
-from conformance.suite import shipped_profiles
-from conformance.under_test import (
+from conformance.implementations.under_test import (
     DeclaredAnswer,
     DeployedPlace,
     Installed,
@@ -33,6 +28,9 @@ from conformance.under_test import (
     UnderTest,
     upgraded,
 )
+from conformance.leased.reference import in_one_namespace
+from conformance.suite import load as suites
+from conformance.suite import shipped_profiles
 from reference_controller import programs
 from reference_controller.manifests import Manifests
 from reference_controller.reference_program import ReferenceProgram
@@ -50,11 +48,13 @@ from reference_controller.runtime.controller import Controller
 from reference_controller.runtime.leader_election import LeaderElection, LeaseSettings
 from reference_controller.runtime.operator import Operator
 from reference_controller.runtime.options import OperatorOptions
+from vocabulary.bug import in_words
 from vocabulary.clock import MILLISECOND, SECOND, Micros
 from vocabulary.errors import ApiError
 from vocabulary.history import OPERATOR, OperatorFacts
 from vocabulary.implementations import REFERENCE, by_role, in_one_text, named_roles
 from vocabulary.kinds import DEPLOYMENT, Kind
+from vocabulary.nearest import meant
 from vocabulary.objects import Object, labels_of, name_of
 from vocabulary.requests import Create, Request
 from vocabulary.selectors import matches

@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from clusters.control_plane import kwok
-from conformance import borrowed_operator
-from conformance.borrowed_nodes import as_before, status_before
+from conformance.leased import operator as borrowed_operator
+from conformance.leased.nodes import as_before, status_before
 from conformance.left_behind import LeftBehindError
-from conformance.retrying_connection import RetryingConnection
-from conformance.scratch import Claim, abandoned, remove_abandoned
-from conformance.stored import WEBHOOK_FAILED
+from conformance.left_behind.scratch import Claim, abandoned, remove_abandoned
+from conformance.stored_objects.lookup import WEBHOOK_FAILED
+from conformance.stored_objects.retrying_connection import RetryingConnection
 from reference_controller.runtime.connection import connect
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError

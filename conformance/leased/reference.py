@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import yaml
 
-from conformance.under_test import DeployedPlace
+from conformance.implementations.under_test import DeployedPlace
 from vocabulary.objects import Object
 
 OPERATOR_LABEL: Final = "assay.dev/operator"
