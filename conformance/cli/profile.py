@@ -162,7 +162,9 @@ def findings(
 
     profile = read_profile(_file(name))
     told, *others = [read_report_at(path) for path in (report, *(beside or ()))]
+    by_letter = None if literal is None else read_report_at(literal)
     edition = judged_by(told, profile)
+    editions = {edition, edition if by_letter is None else judged_by(by_letter, profile)}
     for path, each in zip((report, *(beside or ())), (told, *others), strict=True):
         if (other := another_implementation(each, profile)) is not None:
             advice = "name the profile of that"
@@ -174,12 +176,11 @@ def findings(
                 f"{path}: is a report of the same cluster, {told.environment.cluster}; --beside "
                 "takes reports of other ones"
             )
-        if (other := judged_by(each, profile)) != edition:
+        if (other := judged_by(each, profile)) not in editions:
             raise BadInputError(
                 f"{path}: was judged by the edition {other}, and {report} by {edition}; --beside "
                 f"takes reports that were judged by {edition}"
             )
-    by_letter = None if literal is None else read_report_at(literal)
     if by_letter is not None and (other := another_implementation(by_letter, profile)) is not None:
         raise BadInputError(f"{literal}: is a report of {other}; --literal takes one of {name}")
     folder = report_path(report).parent

@@ -25,6 +25,7 @@ from conformance.profiles.differences import (
     by_cluster,
     evidence_of,
     in_one_line,
+    judged_by,
     sightings,
     unexplained,
 )
@@ -136,13 +137,16 @@ def findings_page(
     literal: ConformanceReport | None = None,
 ) -> str:
     """The page, in Markdown. `literal` is a report of the same cluster by another edition: causes
-    that it alone shows follow in a part of their own."""
-    others = list(beside)
-    found = findings(report, profile, others)
+    that it alone shows follow in a part of their own. Of the reports `beside` those of that edition
+    belong to it."""
+    edition, others = judged_by(report, profile), list(beside)
+    same = [each for each in others if judged_by(each, profile) == edition]
+    found = findings(report, profile, same)
     ids = {each.id for each in found}
-    by_letter = [] if literal is None else findings(literal, profile)
+    rest = [each for each in others if judged_by(each, profile) != edition]
+    by_letter = [] if literal is None else findings(literal, profile, rest)
     more = [each for each in by_letter if each.id not in ids]
-    return "\n".join(_page(report, profile, others, found, more)) + "\n"
+    return "\n".join(_page(report, profile, same, found, more)) + "\n"
 
 
 def _page(
@@ -190,7 +194,7 @@ def _page(
         for each in by_letter:
             yield ""
             yield f"- **{each.id}** ({', '.join(each.claims)}): {_because(each)}"
-            yield f"  `{each.example.command}`"
+            yield f"  `{each.example.command}`; {'; '.join(_clusters(each))}"
     yield from _not_judged(report, profile)
     yield from _not_seen(report, profile, [*found, *by_letter])
 
