@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ from conformance.suite import shipped_profiles
 from vocabulary.safe_yaml import YamlError
 
 RELEASED = "appwrapper-v1.1.2"
+DIFFERENCE_ID = re.compile("[a-z0-9]+(-[a-z0-9]+){2,6}")
+"""Three to seven words."""
 
 
 @pytest.mark.parametrize("name", shipped_profiles())
@@ -24,6 +27,13 @@ def test_a_shipped_profile_is_sound_and_named_after_its_file(name: str) -> None:
     assert profile.implementation.version in name
     assert profile.program.go_module is not None
     assert profile.program.go_module.sum
+
+
+@pytest.mark.parametrize("name", shipped_profiles())
+def test_each_difference_of_a_shipped_profile_has_a_short_name_of_its_own(name: str) -> None:
+    ids = [known.id for known in read_profile(shipped_profiles()[name]).known_differences]
+    assert len(set(ids)) == len(ids)
+    assert [each for each in ids if len(each) > 45 or not DIFFERENCE_ID.fullmatch(each)] == []
 
 
 def test_the_schema_that_ships_is_the_one_of_the_types() -> None:
