@@ -1,8 +1,8 @@
 """The track record: every bug of released programs that reports show, in one table.
 
 A bug is a known difference of a profile whose fault is the implementation's. Releases that have the
-same one share its row: their profiles say the same of it. The reports decide what is shown, and by
-which command.
+same one share its row: their profiles call it by the same id. The reports decide what is shown, and
+by which command.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def bugs_shown(
             if known.fault != "implementation":
                 continue
             because = " ".join(known.because.split())
-            bug = found.setdefault((profile.suite, because), Bug(because))
+            bug = found.setdefault((profile.suite, known.id or because), Bug(because))
             bug.links[profile.name] = known.link or ""
             bug.issue = known.issue or bug.issue
             bug.sightings += sightings(report, profile, known)
