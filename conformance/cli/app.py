@@ -12,6 +12,7 @@ import typer
 
 from clusters.parent_bound import bind_to_environment
 from conformance.cli import (
+    campaign,
     chaos,
     check,
     claims,
@@ -92,6 +93,7 @@ app.add_typer(cluster.app, name="cluster", rich_help_panel=_OTHER_CLUSTERS)
 app.add_typer(profile.app, name="profile", rich_help_panel=_OTHER_CLUSTERS)
 app.add_typer(controller.app, name="controller", rich_help_panel=_OTHER_CLUSTERS)
 app.add_typer(in_cluster.app, name="in-cluster", rich_help_panel=_OTHER_CLUSTERS)
+app.add_typer(campaign.app, name="campaign", rich_help_panel=_OTHER_CLUSTERS)
 app.command("clean", rich_help_panel=_OTHER_CLUSTERS)(clean.clean)
 app.command("chaos", epilog=EXIT_CODES_HELP, rich_help_panel=_CHAOS)(chaos.chaos)
 app.command("check", epilog=EXIT_CODES_HELP, rich_help_panel=_CHAOS)(check.check)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conformance.cli.run_arguments import RunArguments
+from conformance.cli.run_arguments import POD_INDEX, RunArguments
 from conformance.running.run_options import RunOptions
 
 if TYPE_CHECKING:
@@ -53,7 +54,9 @@ def keeping_runs(asked: RunArguments, options: RunOptions, whole: str) -> Iterat
     described = Described(command=whole, assay=this_assay(), shard=asked.shard)
     part, _, parts = asked.shard.partition("/")
     shard = Shard(int(part), int(parts)) if asked.shard else None
-    with (resumed if asked.resume else begun)(path, described) as journal:
+    # A pod cannot know if it is the first of its index.
+    goes_on = asked.resume and (path.exists() or POD_INDEX not in os.environ)
+    with (resumed if goes_on else begun)(path, described) as journal:
         journaled = Journaled(replace(options, kept=journal, shard=shard), journal)
         yield journaled
     if journaled.is_reported:

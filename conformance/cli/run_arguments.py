@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -47,7 +48,20 @@ def _cluster(name: str) -> str:
     return require_one_of("--cluster", name, CLUSTERS)
 
 
+POD_INDEX = "JOB_COMPLETION_INDEX"
+"""The variable that Kubernetes sets in the pods of an Indexed Job; it counts from 0."""
+
+
 def _shard(text: str) -> str:
+    index, of_pod, count = text.partition("index/")
+    if of_pod and not index:
+        number = os.environ.get(POD_INDEX, "")
+        if not number.isdecimal():
+            raise typer.BadParameter(
+                f"{text!r}: {POD_INDEX} is not set, as it is in the pods of an Indexed Job; give "
+                "I/N, such as 1/3"
+            )
+        text = f"{int(number) + 1}/{count}"
     found = _SHARD.fullmatch(text)
     if text and (found is None or not 1 <= int(found[1]) <= int(found[2])):
         raise typer.BadParameter(f"{text!r}: expected I/N with I from 1 to N, such as 1/3")
@@ -186,7 +200,7 @@ class RunArguments:
         typer.Option(
             metavar="I/N",
             help="Make only the I-th of N parts of the runs; the N reports are made one by: assay "
-            "report merge (simulated only).",
+            "report merge (simulated only). index/N: the one of a pod of an Indexed Job.",
             callback=_shard,
         ),
     ] = ""
@@ -195,7 +209,7 @@ class RunArguments:
         typer.Option(
             "--resume",
             help="Go on with the campaign that was stopped in --out; give its other options again "
-            "(simulated only).",
+            "(simulated only). In a pod of an Indexed Job it begins where nothing was stopped.",
         ),
     ] = False
     dask: Annotated[

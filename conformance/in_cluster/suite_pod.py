@@ -15,6 +15,14 @@ from vocabulary.selectors import Requirement, requirements
 CONTAINER: Final = "assay"
 USER: Final = 65532
 """An unprivileged user id; the image has it, too."""
+UNPRIVILEGED: Final[dict[str, Any]] = {
+    "runAsNonRoot": True,
+    "runAsUser": USER,
+    "runAsGroup": USER,
+    "fsGroup": USER,
+    "seccompProfile": {"type": "RuntimeDefault"},
+}
+"""The security context of a pod."""
 POD_ADDRESS: Final = "POD_IP"
 """The variable with the address at which the API server calls the webhooks."""
 USABLE: Final = "assay.dev/usable"
@@ -131,13 +139,7 @@ def pod_spec(service_account: str, node_selector: str) -> dict[str, Any]:
         "affinity": {
             "nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": elsewhere}
         },
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": USER,
-            "runAsGroup": USER,
-            "fsGroup": USER,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+        "securityContext": UNPRIVILEGED,
     }
 
 
