@@ -69,6 +69,7 @@ CASES: tuple[tuple[str, str], ...] = (
     ("controller run jobset", "cluster"),
     ("controller manifests jobset", "cluster"),
     ("in-cluster manifests", "cluster"),
+    ("campaign manifests --shards 2 --claim reports -- appwrapper", ""),
     ("in-cluster sonobuoy-plugin", "cluster"),
     ("in-cluster sonobuoy-run --results . -- slow-pods-hold-their-quota", ""),
 )
