@@ -6,6 +6,7 @@ that the profile does not explain is shown prominently.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
@@ -25,10 +26,10 @@ from conformance.profiles.differences import (
     unexplained_in,
     violated,
 )
-from conformance.profiles.findings import opening
+from conformance.profiles.findings import findings, opening
 from conformance.profiles.profile import ImplementationProfile
 from conformance.report.conformance_report import ClaimReport, ClaimTest, ConformanceReport
-from conformance.report.counted import counted
+from conformance.report.counted import counted, first_few
 from vocabulary.clock import Micros, format_seconds
 from vocabulary.durations import parse_duration
 from vocabulary.history import read_history
@@ -92,6 +93,8 @@ def _page(
         yield from _finding(claim, report, profile, slack, beside)
     for word, other in beside.items():
         yield from _only_beside(word, other, profile, {claim.id for claim in found})
+    yield from _not_judged(report, profile)
+    yield from _not_seen(report, profile, list(beside.values()))
 
 
 def _tests(report: ConformanceReport, claim: str) -> Sequence[ClaimTest]:
@@ -216,6 +219,46 @@ def _not_explained_in(claim: ClaimReport | None, profile: ImplementationProfile)
     """A sentence that names scenarios whose violations the profile does not explain, if any."""
     missing = [] if claim is None else unexplained_in(claim, profile)
     return [f"Not explained yet in {_names(missing)}"] if missing else []
+
+
+def _not_judged(report: ConformanceReport, profile: ImplementationProfile) -> Iterator[str]:
+    inconclusive = [c for c in report.claims if c.outcome is Outcome.INCONCLUSIVE]
+    if not (inconclusive or profile.lacks or report.errors):
+        return
+    yield ""
+    yield "## What was not judged"
+    yield ""
+    for lack in profile.lacks:
+        named = list(lack.claims)
+        named += [counted(len(lack.scenarios), "scenario")] if lack.scenarios else []
+        yield f"- {lack.feature} ({', '.join(named)}): {in_one_line(lack.because)}"
+    for claim in inconclusive:
+        yield f"- {claim.id} is inconclusive: {in_one_line(claim.reason)}"
+    broke_off: defaultdict[str, list[str]] = defaultdict(list)
+    for error in report.errors:
+        broke_off[in_one_line(error.error)].append(f"`{error.name}`")
+    for why, names in broke_off.items():
+        yield f"- {first_few(names, MOST_SCENARIOS)} broke off: {why}"
+
+
+def _not_seen(
+    report: ConformanceReport, profile: ImplementationProfile, beside: Sequence[ConformanceReport]
+) -> Iterator[str]:
+    """The known differences that no report shows, of claims that were judged."""
+    shown = {id(each.cause) for each in findings(report, profile, beside)}
+    judged = {claim.id for claim in report.claims}
+    stale = [
+        known
+        for known in profile.known_differences
+        if id(known) not in shown and judged.intersection(known.claims)
+    ]
+    if not stale:
+        return
+    yield ""
+    yield "## Known differences that no report shows"
+    yield ""
+    for known in stale:
+        yield f"- {', '.join(known.claims)}: {in_one_line(known.because)}"
 
 
 def _is_debatable(claim: ClaimReport, profile: ImplementationProfile) -> bool:

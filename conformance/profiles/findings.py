@@ -8,7 +8,6 @@ stand above all others; those that a reading of the norm explains, below.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,7 +37,6 @@ from vocabulary.objects import Object
 
 _MOST_CLAIMS: Final = 4
 _MOST_FAULTS: Final = 3
-_MOST_NAMES: Final = 4
 """So many are named in a section; `--details` has all."""
 
 
@@ -195,8 +193,12 @@ def _page(
             yield ""
             yield f"- **{each.id}** ({', '.join(each.claims)}): {_because(each)}"
             yield f"  `{each.example.command}`; {'; '.join(_clusters(each))}"
-    yield from _not_judged(report, profile)
-    yield from _not_seen(report, profile, [*found, *by_letter])
+    inconclusive = [c.id for c in report.claims if c.outcome is Outcome.INCONCLUSIVE]
+    left = [counted(len(report.errors), "run")] if report.errors else []
+    left += [f"the claims {', '.join(inconclusive)}"] if inconclusive else []
+    if left:
+        yield ""
+        yield f"Not judged to the end: {' and '.join(left)}; `--details` has the reasons."
 
 
 def opening(
@@ -288,47 +290,8 @@ def _clusters(finding: Finding) -> Iterator[str]:
     for each in finding.elsewhere:
         if not each.shown:
             yield f"{each.word}: {each}"
-    if finding.cause.varies:
+    if finding.cause.varies and any(each.run and not each.shown for each in finding.elsewhere):
         yield in_one_line(finding.cause.varies)
-
-
-def _not_judged(report: ConformanceReport, profile: ImplementationProfile) -> Iterator[str]:
-    inconclusive = [c for c in report.claims if c.outcome is Outcome.INCONCLUSIVE]
-    if not (inconclusive or profile.lacks or report.errors):
-        return
-    yield ""
-    yield "## What was not judged"
-    yield ""
-    for lack in profile.lacks:
-        named = list(lack.claims)
-        named += [counted(len(lack.scenarios), "scenario")] if lack.scenarios else []
-        yield f"- {lack.feature} ({', '.join(named)}): {in_one_line(lack.because)}"
-    for claim in inconclusive:
-        yield f"- {claim.id} is inconclusive: {in_one_line(claim.reason)}"
-    broke_off: defaultdict[str, list[str]] = defaultdict(list)
-    for error in report.errors:
-        broke_off[in_one_line(error.error)].append(f"`{error.name}`")
-    for why, names in broke_off.items():
-        yield f"- {first_few(names, _MOST_NAMES)} broke off: {why}"
-
-
-def _not_seen(
-    report: ConformanceReport, profile: ImplementationProfile, found: Sequence[Finding]
-) -> Iterator[str]:
-    """Those of claims that were judged."""
-    shown, judged = {id(each.cause) for each in found}, {claim.id for claim in report.claims}
-    stale = [
-        known
-        for known in profile.known_differences
-        if id(known) not in shown and judged.intersection(known.claims)
-    ]
-    if not stale:
-        return
-    yield ""
-    yield "## Known differences that no report shows"
-    yield ""
-    for known in stale:
-        yield f"- {', '.join(known.claims)}: {in_one_line(known.because)}"
 
 
 def issue_text(finding: Finding, report: ConformanceReport, folder: Path) -> str:

@@ -13,7 +13,7 @@ from conformance.profiles.differences import (
     unexplained,
     violated,
 )
-from conformance.profiles.profile import Difference, ImplementationProfile
+from conformance.profiles.profile import Difference, ImplementationProfile, Lack
 from conformance.profiles.reading import read_profile
 from conformance.report.build import build_report
 from conformance.report.conformance_report import ClaimReport, ConformanceReport
@@ -262,3 +262,20 @@ def test_what_only_a_reading_of_the_text_explains_is_not_among_the_violations(
     assert f"than Assay decided, these hold:\n{claim.id}. They are listed below" in page
     apart = page.partition("# Where the text can be read in another way")[2]
     assert f"## {claim.id}" in apart
+
+
+def test_a_known_difference_that_does_not_show_is_listed_and_so_is_what_was_not_judged(
+    report: ConformanceReport,
+) -> None:
+    lack = Lack(feature="webhooks", because="It has none.", claims=("MLB-020", "MLB-021"))
+    (claim,) = violated(report)
+    stale = profile(
+        Difference(
+            claims=(claim.id,), fault="text", because="Long repaired.", scenarios=("elsewhere/*",)
+        )
+    )
+    page = details_page(report, msgspec.structs.replace(stale, lacks=(lack,)))
+    assert f"- {claim.id}: Long repaired." in page.partition("no report shows")[2]
+    assert "- webhooks (MLB-020, MLB-021): It has none." in page
+    elsewhere = profile(Difference(claims=("KQ-001",), fault="text", because="Another suite's."))
+    assert "no report shows" not in details_page(report, elsewhere)

@@ -10,7 +10,7 @@ import pytest
 from conformance.norm.verdict import Outcome
 from conformance.profiles.differences import failing_tests, violated
 from conformance.profiles.findings import findings, findings_page, issue_text
-from conformance.profiles.profile import Difference, Lack
+from conformance.profiles.profile import Difference
 from conformance.report.build import build_report
 from conformance.report.conformance_report import ConformanceReport
 from tests.profiles.test_details import on_control_plane, profile
@@ -107,18 +107,6 @@ def test_readings_of_the_text_and_the_letter_of_the_norm_come_last(
     assert "letter of the norm" not in findings_page(report, reading, literal=report)
     page = findings_page(nothing, profile(cause(report)), literal=report)
     assert "## By the letter of the norm, also\n\n- **cache-is-behind**" in page
-
-
-def test_a_known_difference_that_does_not_show_is_listed_and_so_is_what_was_not_judged(
-    report: ConformanceReport,
-) -> None:
-    lack = Lack(feature="webhooks", because="It has none.", claims=("MLB-020", "MLB-021"))
-    stale = profile(cause(report, scenarios=("elsewhere/*",), because="Long repaired."))
-    page = findings_page(report, msgspec.structs.replace(stale, lacks=(lack,)))
-    assert f"- {violated(report)[0].id}: Long repaired." in page.partition("no report shows")[2]
-    assert "- webhooks (MLB-020, MLB-021): It has none." in page
-    elsewhere = profile(cause(report, claims=("KQ-001",)))
-    assert "no report shows" not in findings_page(report, elsewhere)
 
 
 def test_an_issue_has_the_manifests_and_the_faults_of_the_history(

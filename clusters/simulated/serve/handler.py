@@ -43,7 +43,7 @@ from clusters.simulated.serve.requests import (
 )
 from clusters.simulated.serve.response_headers import FLOW_HEADERS, retry_after, warnings
 from clusters.simulated.serve.routing import PlainTextError, Route, route
-from clusters.simulated.serve.streaming import DEFAULT_TIMEOUT_SECONDS, Stream
+from clusters.simulated.serve.streaming import AT_ONCE, DEFAULT_TIMEOUT_SECONDS, Stream
 from clusters.simulated.serve.traffic import Gate, HungUpError
 from clusters.simulated.watches import EventType
 from vocabulary.errors import ApiError
@@ -342,6 +342,8 @@ class HttpHandler(BaseHTTPRequestHandler):
             stopped=served.stopped,
             timeout_seconds=call.integer("timeoutSeconds") or DEFAULT_TIMEOUT_SECONDS,
             bookmarks=call.flag("allowWatchBookmarks"),
+            # Where time is virtual each event is an instant of its own.
+            most=1 if served.clock.mode != "real" else AT_ONCE,
         )
         try:
             with served.hang_ups.noticed(self.connection, stream.end):

@@ -16,6 +16,8 @@ from vocabulary.objects import Object
 
 BOOKMARK_SECONDS: Final = 60.0
 DEFAULT_TIMEOUT_SECONDS: Final = 1800.0
+AT_ONCE: Final = 64
+"""So many events that wait are sent at once where time is real."""
 
 _encode: Final = msgspec.json.Encoder().encode
 Render = Callable[[EventType, Object], Any]
@@ -54,8 +56,10 @@ class Stream:
         stopped: threading.Event,
         timeout_seconds: float,
         bookmarks: bool,
+        most: int = 1,
     ) -> Iterator[bytes]:
-        """Yield lines until the timeout, an error event, or `end`."""
+        """Yield lines until the timeout, an error event, or `end`; up to `most` of them as one, if
+        they wait already."""
         began = time.monotonic()
         bookmarked = began
         while not stopped.is_set():
@@ -73,12 +77,19 @@ class Stream:
                 found = self._events.get(timeout=due - now)
             except queue.Empty:
                 continue
-            if found is None:
-                return
-            event, obj = found
-            if event != "BOOKMARK" or bookmarks:
-                yield _encode({"type": event, "object": render(event, obj)}) + b"\n"
-            self._written += 1
-            self._traffic.written()
-            if event == "ERROR":
+            lines: list[bytes] = []
+            taken = 0
+            while found is not None:
+                event, obj = found
+                taken += 1
+                if event != "BOOKMARK" or bookmarks:
+                    lines.append(_encode({"type": event, "object": render(event, obj)}) + b"\n")
+                if event == "ERROR" or taken == most or self._events.empty():
+                    break
+                found = self._events.get()  # this thread alone takes any
+            if lines:
+                yield b"".join(lines)
+            self._written += taken
+            self._traffic.written(taken)
+            if found is None or found[0] == "ERROR":
                 return
