@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import socket
 import urllib.error
 import urllib.request
 from typing import Any
 
 import pytest
 
+from clusters.simulated.serve.handler import HttpHandler
 from clusters.simulated.serve.server import ServedCluster, serve
 from tests.simulated_api.cluster import WIDGET, WIDGET_SCHEMA, Cluster, config_map, job, widget
 from tests.simulated_api.served import TOKEN, ask
@@ -32,6 +34,21 @@ class TestHttp:
     def test_a_server_without_any_token_does_not_start(self, cluster: Cluster) -> None:
         with pytest.raises(ValueError, match="needs a token"):
             serve(cluster)
+
+    def test_no_response_waits_for_an_acknowledgement(
+        self, served: ServedCluster, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        delays: list[int] = []
+        answer = HttpHandler.handle_one_request
+
+        def noted(handler: HttpHandler) -> None:
+            connection = handler.connection
+            delays.append(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            answer(handler)
+
+        monkeypatch.setattr(HttpHandler, "handle_one_request", noted)
+        assert ask(served, "/api/v1/pods")[0] == 200
+        assert delays and all(delays), "small segments are sent at once"
 
     def test_only_loopback_is_listened_on(self, served: ServedCluster) -> None:
         assert served.url.startswith("http://127.0.0.1:")

@@ -117,6 +117,8 @@ class HttpHandler(BaseHTTPRequestHandler):
     error_message_format = "%(code)d %(message)s"
     server: HttpServer
     _flow: Flow | None = None
+    # Headers and body are two segments: the second would wait for a delayed acknowledgement, 40 ms.
+    disable_nagle_algorithm = True
     idle_seconds = connections.REQUEST_SECONDS
     """The time until the first request has to have begun."""
 
