@@ -35,6 +35,8 @@ class ExitCode(IntEnum):
             return cls.ENVIRONMENT
         if report.errors or report.checker_errors or report.determinism.mismatches:
             return cls.INCONCLUSIVE
+        if report.interrupted:
+            return cls.INCONCLUSIVE
         if not report.profiles:
             return cls.INCONCLUSIVE
         if report.lacking_core or any(p.core.inconclusive_tests for p in report.profiles):

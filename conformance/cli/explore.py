@@ -135,7 +135,8 @@ def explore(
 
     It is killed at each of its writes, its writes are refused, objects of its tree are deleted and
     changed, its watches are late, the workload is deleted. Where an end differs from that of the
-    undisturbed run, both are shown. Each failure has a plan that replays it.
+    undisturbed run, both are shown. Each failure has a plan that replays it. Told to end by Ctrl-C
+    or SIGTERM, as by timeout(1), a campaign reports the runs that ended; the exit code is 130 then.
     """
     import msgspec
     from rich.console import Console
@@ -189,7 +190,8 @@ def explore(
         # A profile that was written here is what repeats the runs.
         command=reproducing((operator,), typed, verb="explore", without=_OF_COMMANDS),
     )
-    with ending_when_told_to(out, "simulated"):
+    # Nothing keeps its runs but the report.
+    with ending_when_told_to(out, "simulated", ends_in_order=True):
         with showing_progress(console, quiet=quiet) as on_progress:
             # The ends of all other scenarios would be those of a shorter time.
             selected = CREATED if stays_for else SUITE

@@ -21,12 +21,13 @@ STDERR: Final = 2
 
 
 @contextmanager
-def ending_when_told_to(out: Path, cluster: str) -> Iterator[None]:
+def ending_when_told_to(out: Path, cluster: str, *, ends_in_order: bool = False) -> Iterator[None]:
     """At Ctrl-C and SIGTERM the last lines tell what was kept in the report's folder, and how to
     judge it.
 
     On clusters of others SIGTERM ends what is done here as Ctrl-C does: the cluster is put in order
-    first. Elsewhere it ends the process at once; all that it started ends with it.
+    first. With `ends_in_order` it does everywhere: a campaign reports the runs that ended.
+    Otherwise it ends the process at once; all that it started ends with it.
     """
     report_before = _version_of_report(out)
 
@@ -41,7 +42,7 @@ def ending_when_told_to(out: Path, cluster: str) -> Iterator[None]:
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 
-    in_order = cluster in WITH_NODES
+    in_order = ends_in_order or cluster in WITH_NODES
     handler = signal.default_int_handler if in_order else end_at_once
     handler_before = signal.signal(signal.SIGTERM, handler)
     try:

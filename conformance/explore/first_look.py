@@ -18,9 +18,9 @@ from conformance.norm.words import listed, span
 from conformance.report.counted import counted, first_few
 from conformance.report.run_result import REFUSED, RunResult
 from vocabulary.clock import Micros
-from vocabulary.history import AT_REST, MAY_NOT, OPERATOR, Counterpart, Write, role_of
+from vocabulary.history import AT_REST, MAY_NOT, OPERATOR, RETRIES, Counterpart, Write, role_of
 from vocabulary.kinds import EVENT, POD
-from vocabulary.objects import condition, get_path, is_unschedulable
+from vocabulary.objects import Object, condition, get_path, is_unschedulable
 
 MOST_LINES: Final = 6
 REQUESTS: Final = re.compile(r"(\d+) requests in (\S+) at rest")
@@ -52,6 +52,9 @@ def first_look(created: RunResult, left_alone: RunResult | None) -> Iterator[str
         return
     if rest_us is None:
         yield from _why_no_rest(created, writes)
+    elif history.retries_at_rest:
+        yield from _again(writes)
+        yield f"  {RETRIES}: so long as that lasts, it counts as at rest"
     counterpart = created.header.counterpart
     if isinstance(counterpart, Counterpart):
         yield from _seeds(counterpart)
@@ -118,7 +121,8 @@ def _unclear(history: History) -> Iterator[str]:
             continue
         if event.get("reason") == UNKNOWN:
             what, _, _ = str(event["message"]).partition(":")
-            containers = get_path(pod, "spec.containers")
+            initial: list[Object] = get_path(pod, "spec.initContainers", [])
+            containers = [*initial, *get_path(pod, "spec.containers")]
             named = (each for each in containers if repr(each.get("name")) in what)
             container = next(named, containers[0])
             words = [*(container.get("command") or ()), *(container.get("args") or ())]
@@ -141,11 +145,16 @@ def _at_rest(left_alone: RunResult | None) -> str:
     return f"; then {asked[1]} requests in {asked[2]}" if asked else ""
 
 
-def _why_no_rest(created: RunResult, writes: Sequence[Write]) -> Iterator[str]:
+def _again(writes: Sequence[Write]) -> Iterator[str]:
+    """The writes that repeat at the end."""
     again = Counter((write.verb, write.kind, write.name, write.code) for write in writes[-50:])
     for (verb, kind, name, code), times in again.most_common(2):
         if times > 1:
             yield f"  again and again: {verb} {kind} {name} ({code}), {times} of the last 50 writes"
+
+
+def _why_no_rest(created: RunResult, writes: Sequence[Write]) -> Iterator[str]:
+    yield from _again(writes)
     if created.error:
         yield f"  {created.error}"
     yield (

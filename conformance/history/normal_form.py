@@ -137,6 +137,7 @@ def _of_one(name: str, expected: Object | None, found: Object | None) -> Iterato
 
 
 _DECIDES: Final = re.compile(r"(^spec\.replicas|phase|\]\.(status|reason|type))$")
+_WITH_ADDRESS: Final = {"Pod": ("status.podIP",), "Service": ("spec.clusterIP",)}
 _KEY: Final = re.compile(r"[A-Za-z0-9+/_=-]{8,}")
 _ADDRESS: Final = re.compile(r"(\d{1,3}\.){3}\d{1,3}(:\d+)?|[0-9a-f:]*:[0-9a-f:]+:[0-9a-f:]*")
 _WORD: Final = re.compile(r"[A-Za-z0-9._-]+")
@@ -268,7 +269,23 @@ class NormalForm:
         }
         self._stand_ins.pop("", None)
         words = sorted(self._stand_ins, key=lambda word: (-len(word), word))
-        return re.compile("|".join(map(re.escape, words)))
+        addresses = self._addresses()
+        self._stand_ins |= addresses
+        alone = (rf"(?<![\d.:]){re.escape(each)}(?![\d.])" for each in sorted(addresses))
+        return re.compile("|".join([*map(re.escape, words), *alone]))
+
+    def _addresses(self) -> dict[str, str]:
+        """What stands for the addresses of pods and Services: which is given to whom
+        depends on the order of events. An operator may copy them into fields of its own."""
+        found: dict[str, str] = {}
+        tracks = (each for each in self._by_uid.values() if each.kind in _WITH_ADDRESS)
+        for track in sorted(tracks, key=lambda track: track.removed is None):
+            for version in track.versions:
+                for path in _WITH_ADDRESS[track.kind]:
+                    address = get_path(version.object or {}, path, "")
+                    if _ADDRESS.fullmatch(address):
+                        found[address] = f"(address of {self.name_of(track)})"
+        return found
 
     def _stand_in(self, found: re.Match[str]) -> str:
         return self._stand_ins[found.group()]

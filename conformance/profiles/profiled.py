@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -207,10 +207,7 @@ class Profiled:
         return program_of(self.profile, self.path, in_virtual_time=self.in_virtual_time)
 
     def crds(self) -> tuple[Object, ...]:
-        by_name: dict[str, Object] = {}
-        for each in self._manifests(self.profile.manifests.crds, _DEFINITIONS):
-            by_name[name_of(each)] = apply_merge_patch(by_name.get(name_of(each), {}), each)
-        return tuple(by_name.values())
+        return _definitions(tuple(self._texts(self.profile.manifests.crds)))
 
     def require_valid_definitions(self) -> None:
         """Raise YamlError, with the file, if the simulated API server refuses a definition."""
@@ -390,15 +387,15 @@ class Profiled:
         self, patterns: tuple[str, ...], kinds: tuple[str, ...]
     ) -> Iterator[tuple[Path, Object]]:
         """The manifests of these kinds, each with its file."""
-        from conformance.profiles.program import manifests_of
-
-        files = manifests_of(
-            self.profile, self.path, patterns, in_virtual_time=self.in_virtual_time
-        )
-        for file, text in files:
+        for file, text in self._texts(patterns):
             for document in _documents(file, text):
                 if document.get("kind") in kinds:
                     yield file, document
+
+    def _texts(self, patterns: tuple[str, ...]) -> list[tuple[Path, str]]:
+        from conformance.profiles.program import manifests_of
+
+        return manifests_of(self.profile, self.path, patterns, in_virtual_time=self.in_virtual_time)
 
 
 def _granted(of_a_file: Sequence[Object]) -> Iterator[Object]:
@@ -414,7 +411,21 @@ def _granted(of_a_file: Sequence[Object]) -> Iterator[Object]:
     yield from granted or roles
 
 
-def _documents(file: Path, text: str) -> list[Object]:
+@lru_cache(maxsize=16)
+def _definitions(files: tuple[tuple[Path, str], ...]) -> tuple[Object, ...]:
+    """The definitions in these files, those of one name merged. They are the same objects each time
+    in a process, whose simulated clusters compile and keep them by identity."""
+    by_name: dict[str, Object] = {}
+    for file, text in files:
+        for each in _documents(file, text):
+            if each.get("kind") in _DEFINITIONS:
+                by_name[name_of(each)] = apply_merge_patch(by_name.get(name_of(each), {}), each)
+    return tuple(by_name.values())
+
+
+@lru_cache(maxsize=64)
+def _documents(file: Path, text: str) -> tuple[Object, ...]:
+    """Those of a file, parsed once per process: the manifests of a large operator take a second."""
     try:
         documents = [d for d in yaml.load_all(text, Loader=_LOADER) if d]
     except yaml.YAMLError as error:
@@ -424,7 +435,7 @@ def _documents(file: Path, text: str) -> list[Object]:
         ) from error
     if not all(isinstance(document, Mapping) for document in documents):
         raise YamlError(f"{file}: holds something else than objects; name manifests only")
-    return documents
+    return tuple(documents)
 
 
 def _span(text: str) -> Micros | None:

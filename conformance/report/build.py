@@ -103,6 +103,7 @@ def build_report(
         not_covered=not_covered(reports, _asked_for(suite, claims, left_out)),
         wall_seconds=suite.wall_seconds,
         checker_errors=tuple(_checker_errors(judged)),
+        interrupted=suite.interrupted,
     )
 
 

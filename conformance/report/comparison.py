@@ -130,7 +130,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         if self.newly_failing or (self.further_is_worse and self.failing_further):
             return "failing"
         lost = self.newly_inconclusive or self.no_longer_tested or self.newly_broken_off
-        return "inconclusive" if lost or self.current.checker_errors else ""
+        unreliable = self.current.checker_errors or self.current.interrupted
+        return "inconclusive" if lost or unreliable else ""
 
 
 def compare_reports(

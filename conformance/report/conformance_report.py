@@ -306,6 +306,8 @@ class ConformanceReport(Part, frozen=True, kw_only=True, omit_defaults=True):
     not_covered: tuple[NotCovered, ...]
     wall_seconds: Seconds
     checker_errors: tuple[CheckerError, ...] = ()
+    interrupted: str = ""
+    """How far a campaign had come when it was interrupted; empty if it was not."""
 
     @property
     def lacking_core(self) -> tuple[str, ...]:
@@ -320,12 +322,13 @@ class ConformanceReport(Part, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def result(self) -> Result:
-        """The worst result of all tiers; a run that broke off makes success partial, and so does
-        a checker that failed."""
+        """The worst result of all tiers; a run that broke off makes success partial, and so do a
+        checker that failed and an interrupt."""
         results = {tier.result for profile in self.profiles for tier in profile.tiers}
         if "failure" in results:
             return "failure"
-        is_partial = "partial" in results or self.errors or self.checker_errors or not results
+        unreliable = self.errors or self.checker_errors or self.interrupted
+        is_partial = "partial" in results or unreliable or not results
         return "partial" if is_partial else "success"
 
 

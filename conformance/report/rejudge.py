@@ -84,6 +84,7 @@ def rejudged(
         suite=msgspec.structs.replace(made.suite, judged_again=by),
         coverage=before.coverage,
         errors=before.errors,
+        interrupted=before.interrupted,
         claims=_as_timed(made, before),
     )
     return Rejudged(before, report, suite, tuple(notes))

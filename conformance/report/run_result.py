@@ -169,8 +169,8 @@ class SuiteResult(msgspec.Struct, frozen=True, kw_only=True):
     """Notes for readers on the circumstances, as sentences."""
     left_behind: str = ""
     """Why the cluster is not as it was before, if it is not; the runs are whole all the same."""
-    interrupted: bool = False
-    """True if a campaign was interrupted: the runs are those that ended before."""
+    interrupted: str = ""
+    """How far a campaign had come when it was interrupted: the runs are those that ended before."""
     uneventful: Uneventful | None = None
     """All other runs, of which nothing has to be reported."""
     out_of_reach: dict[str, str] = {}

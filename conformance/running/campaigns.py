@@ -66,8 +66,8 @@ class UnderWay:
     """By claim, the smallest run found that violates it."""
     left_behind: str = ""
     """Why the cluster is not as it was before the suite, if it is not."""
-    interrupted: bool = False
-    """True if a campaign was interrupted: its runs so far count."""
+    interrupted: str = ""
+    """How far a campaign had come when it was interrupted: its runs so far count."""
 
     def __post_init__(self) -> None:
         self.runs = [run for run in self.first_runs if run.is_reported]
@@ -116,8 +116,8 @@ class UnderWay:
         except KeyboardInterrupt:
             if self.options.cluster != "simulated":
                 raise
-            self.interrupted = True
-            self.notes.append(f"interrupted after {count} of {len(tasks)} runs")
+            self.interrupted = f"interrupted after {count:,} of {len(tasks):,} runs"
+            self.notes.append(self.interrupted)
 
 
 Campaign: TypeAlias = Callable[[UnderWay], None]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -15,6 +17,8 @@ from pathlib import Path
 import pytest
 
 from conformance.cli.exit_code import ExitCode
+from conformance.report.yaml_text import read_report_at
+from conformance.suites.jobset.scenarios.workloads import job_set, replicated_job
 from tests.cli.conftest import Assay, Reports
 
 MARK = "ASSAY_TEST_MARK"
@@ -105,3 +109,32 @@ def test_a_suite_interrupted_before_its_first_run_says_that_nothing_was_kept(
     ended = assay("run", "--cluster", "control-plane", "--out", tmp_path / "out")
     assert ended.code == ExitCode.INTERRUPTED
     assert "no run had begun; run it again" in ended.err
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_exploration_that_is_told_to_end_reports_the_runs_that_ended(
+    jobs: int, tmp_path: Path
+) -> None:
+    workload = tmp_path / "workload.yaml"
+    workload.write_text(json.dumps(job_set([replicated_job("w", 2)])), encoding="utf-8")
+    words = ["explore", "jobset", "--workload", str(workload), "--jobs", str(jobs)]
+    with subprocess.Popen(
+        [sys.executable, "-m", "conformance.cli", *words],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as command:
+        assert command.stdout is not None
+        whole = 0
+        for line in command.stdout:
+            if begun := re.fullmatch(r"  = ([\d,]+) runs, .*\n", line):
+                whole = int(begun[1].replace(",", ""))
+            elif whole:
+                break  # the first line on how far it has come
+        command.send_signal(signal.SIGTERM)
+        told, _ = command.communicate()
+    assert command.returncode == ExitCode.INTERRUPTED
+    found = re.search(r"^interrupted after (\d+) of (\d+) runs$", told, re.MULTILINE)
+    assert found is not None
+    assert 0 < int(found[1]) < int(found[2]) == whole
+    assert read_report_at(tmp_path / ".assay").interrupted == found[0]

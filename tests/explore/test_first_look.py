@@ -93,3 +93,17 @@ def test_a_command_is_asked_for_where_the_image_does_not_tell_containers_apart()
         '[{"command": "go", "behaviour": "run 30s"}]',
         '[{"image": "y", "behaviour": "run 30s"}]',
     ]
+
+
+def test_a_command_of_an_init_container_is_that_container_s() -> None:
+    waits = {"name": "waits", "image": "x", "command": ["until", "up"]}
+    held, about = unclear("a", "y")
+    assert held.object is not None
+    spec = {**held.object["spec"], "initContainers": [waits]}
+    message = "the command of container 'waits' is not understood: it runs"
+    said = lines(
+        msgspec.structs.replace(held, object={**held.object, "spec": spec}),
+        msgspec.structs.replace(about, object={**(about.object or {}), "message": message}),
+    )
+    (asked,) = (line for line in said if line.startswith("  ? "))
+    assert asked.endswith('[{"image": "x", "behaviour": "run 30s"}]')

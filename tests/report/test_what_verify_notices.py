@@ -111,6 +111,7 @@ def stored(ran: SuiteResult, folder: Path) -> Kept:
         checker_errors=(
             CheckerError(claim="AW-015", name=SCENARIO, seed=1729, error="KeyError: 'spec'"),
         ),
+        interrupted="interrupted after 5 of 9 runs",
     )
     write_folder(folder, ran, report, claims_of(ran.runs))
     return Kept(report, folder, is_ours)

@@ -41,6 +41,7 @@ from conformance.worlds.simulated.in_process_host import InProcessHost
 from conformance.worlds.simulated.operator_process import OperatorProcess
 from conformance.worlds.simulated.processes import GroundProcesses
 from conformance.worlds.simulated.versions import Versions, first_of
+from reference_controller.runtime.work_queue import MAX_BACKOFF_US
 from vocabulary import canonical
 from vocabulary.bug import in_words
 from vocabulary.clock import HOUR, MINUTE, Micros
@@ -86,6 +87,9 @@ PODS_OF_UNKNOWN: Final = 5
 """The pods that an object of a kind that no suite knows counts as, for the bounds of its run."""
 QUIET_US: Final = 20 * MINUTE
 """No operator timer and no write of a kind under test for so long: twice a usual resync period."""
+RETRIED_US: Final = 4 * MAX_BACKOFF_US
+"""So long without a change, each reconcile that failed has been tried three times again, and met
+what the times before met."""
 
 
 class SimulatedWorld(World):
@@ -288,7 +292,8 @@ class SimulatedWorld(World):
         return self._run_until(is_done, within_us)
 
     def rest(self) -> bool:
-        is_at_rest = self._run_until(self.is_stable, self.patience_us) and not self._repeated_call
+        is_over = self._run_until(self._is_stable_or_retries, self.patience_us)
+        is_at_rest = is_over and not self._repeated_call
         if is_at_rest:
             self.mark("step", AT_REST)
         return is_at_rest
@@ -356,7 +361,7 @@ class SimulatedWorld(World):
         # What was broken until now has not been quiet.
         self._quiet_since_us = self._unchanged_since_us = self.loop.now_us
         self.mark("faults-stopped")
-        is_stable = self._run_until(lambda: self.is_stable() or self._retries_in_vain(), bound_us)
+        is_stable = self._run_until(self._is_stable_or_retries, bound_us)
         for program in self._programs:
             program.report_panics()
         if is_stable and self._repeated_call:
@@ -401,10 +406,15 @@ class SimulatedWorld(World):
             return True
         return self.loop.now_us - self._quiet_since_us > QUIET_US
 
+    def _is_stable_or_retries(self) -> bool:
+        return self.is_stable() or self._retries_in_vain()
+
     def _retries_in_vain(self) -> bool:
         """True if an operator asks again and again for what it is refused, and nothing else is left
-        to do: nothing has changed for longer than a client waits between two attempts."""
-        if self.loop.now_us - self._unchanged_since_us <= QUIET_US or not self._refused:
+        to do: nothing has changed for several times as long as it waits between two attempts."""
+        # A suite of its own may have scenarios whose operator gives up, or goes on, after minutes.
+        long_us = RETRIED_US if self.scenario.manifests else QUIET_US
+        if self.loop.now_us - self._unchanged_since_us <= long_us or not self._refused:
             return False
         if self.cluster.processes.awaits_restart:
             return False
