@@ -81,7 +81,7 @@ LIMITS: Final[tuple[Limit, ...]] = (
     Limit(
         "whole-quantities",
         "In rules, a quantity is an integer if its value is one.",
-        "For Go it is none if it was spelled with decimals, or is kept as a decimal: `1000m`, `1Ei`.",
+        "For Go it is none if it was spelled with decimals, or is a large one: `1000m`, `1Ei`.",
         ("drawn-numbers",),
         steps="kept otherwise",
     ),
