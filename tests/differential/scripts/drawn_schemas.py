@@ -81,7 +81,7 @@ def _value(rng: random.Random, schema: Schema) -> Any:
     if other == 0:
         return None
     if other == 1:
-        others = ("a", True, [], {}, ["a"], {"a": "b"})
+        others: tuple[Any, ...] = ("a", True, [], {}, ["a"], {"a": "b"})
         # A real server calls what stands in place of such a text an empty one.
         return rng.choice(others[:1] if "format" in schema else others)
     kind = schema.get("type", "any")
