@@ -33,7 +33,21 @@ _PATHS: Final = (
     *("/a/x~1y", "/a/x~1y/~0", "/a/x~1y/", "/a/x/y", "/list", "/list/0", "/list/1", "/list/3"),
     *("/list/-", "/list/01", "/list/x", "/one", "/one/0", "/none", "/none/x", "/new", "/true"),
 )
-_VALUES: Final[Sequence[Any]] = (1, 2, True, "x", "p", None, [], ["p", "q", "r"], {}, {"c": "d"}, 0.5, 1.0, [3])
+_VALUES: Final[Sequence[Any]] = (
+    1,
+    2,
+    True,
+    "x",
+    "p",
+    None,
+    [],
+    ["p", "q", "r"],
+    {},
+    {"c": "d"},
+    0.5,
+    1.0,
+    [3],
+)
 
 
 def _operation(rng: random.Random) -> Manifest:
