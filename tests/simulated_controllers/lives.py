@@ -99,7 +99,7 @@ def _job(rng: random.Random) -> Object:
     if rng.randrange(2):
         spec |= {"completionMode": "Indexed"}
         if rng.randrange(2):
-            spec |= {"backoffLimitPerIndex": rng.randrange(2), "maxFailedIndexes": rng.randrange(3)}
+            spec |= {"backoffLimitPerIndex": rng.randrange(2), "maxFailedIndexes": rng.randrange(2)}
             del spec["backoffLimit"]
         if rng.randrange(3) == 0:
             spec["successPolicy"] = {"rules": [{"succeededIndexes": "0", "succeededCount": 1}]}
@@ -242,13 +242,13 @@ _KINDS: Final[Mapping[str, tuple[Kind, Callable[[random.Random], Object]]]] = {
     "rayjob": (RAY_JOB, _ray_job),
     "pod": (POD, _pods),
 }
-_SHORT_LIVED: Final = ("job", "pod", "owners")
+_COUNTS: Final[Mapping[str, int]] = {"job": 24, "pod": 16, "owners": 16, "pytorchjob": 12}
 LIVES: Final = (*_KINDS, "owners")
 
 
 def told(name: str) -> list[str]:
     """The lives of one kind."""
-    seeds = range(16 if name in _SHORT_LIVED else 5)
+    seeds = range(_COUNTS.get(name, 6))
     return [line for seed in seeds for line in (f"{name} {seed}:", *_life(name, seed))]
 
 
@@ -261,7 +261,7 @@ def _life(name: str, seed: int) -> list[str]:
         crds=[load_crd(each) for each in ("pytorchjob", "raycluster", "rayjob")],
         settings=_SETTINGS,
     )
-    began = len(lab.cluster.recorder.entries)
+    began = len(lab.cluster.recorder.entries) if seed else 0
     if name == "owners":
         _own(lab, rng)
         return list(_lines(lab, began))

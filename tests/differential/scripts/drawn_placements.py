@@ -19,7 +19,12 @@ _NODES: Final[Sequence[tuple[Manifest, list[dict[str, str]]]]] = (
     ({"rack": "b"}, [{"key": "t", "value": "v", "effect": "PreferNoSchedule"}]),
     ({"size": "x"}, [{"key": "w", "effect": "NoSchedule"}]),
 )
-_STANDING: Final[Sequence[Manifest]] = ({"app": "x"}, {"app": "y", "tier": "1"}, {"app": "x", "tier": "2"}, {})
+_STANDING: Final[Sequence[Manifest]] = (
+    {"app": "x"},
+    {"app": "y", "tier": "1"},
+    {"app": "x", "tier": "2"},
+    {},
+)
 """The labels of a pod on each node."""
 _REQUIREMENTS: Final = (
     *({"key": "rack", "operator": "In", "values": it} for it in (["a"], ["b", "c"], ["z"])),

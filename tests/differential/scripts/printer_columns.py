@@ -42,6 +42,7 @@ _PATHS: Final = (
     ".spec.list[?(@.on==true)].n",
     ".spec.list[?(@.one.deep=='x')].n",
     '.spec.list[?(@.n=="1")].n',
+    ".spec.list[?(@.kind[0])].n",
     ".spec.missing[0].n",
     ".spec.name[0]",
     ".spec.none",
