@@ -31,9 +31,8 @@ _SUFFIX: Final = {
     "Ei": Fraction(2**60),
 }
 _QUANTITY: Final = re.compile(
-    r"([+-]?)([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:([eE][+-]?[0-9]+)|([numkMGTPE]|[KMGTPE]i)?)"
+    r"(?!$)([+-]?)([0-9]*\.?[0-9]*)(?:([eE][+-]?[0-9]+)|([numkMGTPE]|[KMGTPE]i)?)"
 )
-_NOTHING: Final = re.compile(r"[+-]\.?|\.")
 """Go reads numbers without a digit as zero."""
 _MAX_DIGITS: Final = 1000
 _MAX_EXPONENT: Final = 1000
@@ -49,8 +48,6 @@ def parse_quantity(quantity: str | int | float) -> Fraction:
         return Fraction(quantity)
     text = str(quantity)
     match = _QUANTITY.fullmatch(text)
-    if match is None and _NOTHING.fullmatch(text):
-        return Fraction(0)
     if match is None:
         raise ValueError(f"{text!r} is not a resource quantity; use for example 2, 500m or 1Gi")
     whole, _, part = match[2].partition(".")

@@ -79,6 +79,13 @@ LIMITS: Final[tuple[Limit, ...]] = (
         steps="limit .* of [0-9]+",
     ),
     Limit(
+        "whole-quantities",
+        "In rules, a quantity is an integer if its value is one.",
+        "For Go it is none if it was spelled with decimals, or is a large one: `1000m`, `1Ei`.",
+        ("drawn-numbers",),
+        steps="kept otherwise",
+    ),
+    Limit(
         "definitions-at-once",
         "A CRD is established immediately when it is created.",
         "Scenarios begin with their CRDs installed; waiting for them tests nothing.",

@@ -120,7 +120,7 @@ class TestJsonPatch:
             {"op": "add", "path": "/x"},
             {"op": "shout", "path": "/x"},
             {"op": "move", "from": "/object", "path": "/object/inner"},
-            {"op": "copy", "from": "/missing", "path": "/x"},
+            {"op": "copy", "from": "/missing/deep", "path": "/x"},
         ],
     )
     def test_an_operation_that_cannot_be_done_fails(self, operation: dict[str, Any]) -> None:

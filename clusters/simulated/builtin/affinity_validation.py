@@ -72,7 +72,17 @@ def _validate_label_keys(term: Object, selects: bool, path: str) -> list[FieldEr
         for position, key in enumerate(term.get("matchLabelKeys") or ())
         if key in unlike
     ]
-    return errors
+    return errors + [
+        value_invalid(f"{path}[{position}]", key, "exists in both matchLabelKeys and labelSelector")
+        for position, key in enumerate(term.get("matchLabelKeys") or ())
+        if _requirements(term.get("labelSelector") or {}).count(key) > 1
+    ]
+
+
+def _requirements(selector: Object) -> list[str]:
+    """The keys that a selector is about: a label key adds one where a pod has the label."""
+    expressions = selector.get("matchExpressions") or ()
+    return [*(selector.get("matchLabels") or ()), *(each.get("key") for each in expressions)]
 
 
 def validate_label_selector(selector: Object | None, path: str) -> list[FieldError]:
@@ -82,6 +92,7 @@ def validate_label_selector(selector: Object | None, path: str) -> list[FieldErr
     for position, each in enumerate(selector.get("matchExpressions") or ()):
         at = f"{path}.matchExpressions[{position}]"
         errors += _validate_requirement(each, at, numbers=False)
+        errors += _each_complaint(f"{at}.values", each.get("values") or (), label_value)
     return errors
 
 
@@ -102,8 +113,7 @@ def _validate_requirement(each: Object, path: str, *, numbers: bool) -> list[Fie
             errors.append(required(f"{path}.values", because))
     else:
         errors.append(value_invalid(f"{path}.operator", operator, _NO_OPERATOR))
-    errors += _complaints(f"{path}.key", each.get("key") or "", qualified_name)
-    return errors + _each_complaint(f"{path}.values", values, label_value)
+    return errors + _complaints(f"{path}.key", each.get("key") or "", qualified_name)
 
 
 def _validate_node_affinity(affinity: Object, path: str) -> list[FieldError]:
@@ -114,19 +124,22 @@ def _validate_node_affinity(affinity: Object, path: str) -> list[FieldError]:
         if not terms:
             errors.append(required(at, "must have at least one node selector term"))
         for position, term in enumerate(terms):
-            errors += _validate_node_term(term, f"{at}[{position}]")
+            errors += _validate_node_term(term, f"{at}[{position}]", checks_values=True)
     for position, weighted in enumerate(affinity.get(_PREFERRED) or ()):
         at = f"{path}.{_PREFERRED}[{position}]"
         errors += _validate_weight(weighted, at)
-        errors += _validate_node_term(weighted.get("preference") or {}, f"{at}.preference")
+        preference = weighted.get("preference") or {}
+        errors += _validate_node_term(preference, f"{at}.preference", checks_values=False)
     return errors
 
 
-def _validate_node_term(term: Object, path: str) -> list[FieldError]:
+def _validate_node_term(term: Object, path: str, *, checks_values: bool) -> list[FieldError]:
     errors: list[FieldError] = []
     for position, each in enumerate(term.get("matchExpressions") or ()):
         at = f"{path}.matchExpressions[{position}]"
         errors += _validate_requirement(each, at, numbers=True)
+        if checks_values:
+            errors += _each_complaint(f"{at}.values", each.get("values") or (), label_value)
     for position, each in enumerate(term.get("matchFields") or ()):
         errors += _validate_field(each, f"{path}.matchFields[{position}]")
     return errors

@@ -179,7 +179,8 @@ def _validate_combinations(new: _View, old: _View, spec: Object) -> Iterable[Fie
             "status.terminating", terminating, "terminating>0 is invalid for finished job"
         )
     changed = any(new.count(name) != old.count(name) for name in ("ready", "active"))
-    if changed and new.count("ready") > new.count("active"):
+    is_told = new.status.get("ready") is not None
+    if changed and is_told and new.count("ready") > new.count("active"):
         yield value_invalid(
             "status.ready", new.count("ready"), "cannot set more ready pods than active"
         )

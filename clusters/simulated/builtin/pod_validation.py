@@ -152,7 +152,7 @@ def _validate_added_selectors(new: Object, old: Object) -> list[FieldError]:
     if all(after.get(key) == value for key, value in (old.get("nodeSelector") or {}).items()):
         return []
     because = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
-    return [value_invalid("spec.nodeSelector", new.get("nodeSelector"), because)]
+    return [value_invalid("spec.nodeSelector", after, because)]
 
 
 def _without_time(toleration: Object) -> Object:

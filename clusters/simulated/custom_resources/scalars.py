@@ -42,7 +42,7 @@ def type_check(schema: Mapping[str, Any]) -> Check:
         found = type_name(value)
         body = f'Invalid value: "{found}": {PATH} in body must be of type {expected}: "{found}"'
         flaws = [Flaw("", "FieldValueTypeInvalid", body)]
-        if wants_integer and found == "number":
+        if names == ("integer",) and found == "number":
             flaws.append(_wrong_format("integer (default format)"))
         return flaws
 
@@ -62,11 +62,11 @@ def type_name(value: Any) -> str:
     return next(name for name, types in _TYPES.items() if isinstance(value, types))
 
 
-def _test(type_: type | tuple[type, ...], fails: Callable[[Any], bool], complaint: str) -> Check:
-    """A check of the values of one type, with one complaint for all."""
+def _test(fails: Callable[[Any], bool], complaint: str) -> Check:
+    """A check of numbers, with one complaint for all."""
 
     def check(value: Any, stored: Any) -> Sequence[Flaw]:  # noqa: ARG001
-        if isinstance(value, type_) and fails(value):
+        if isinstance(value, int | float) and not isinstance(value, bool) and fails(value):
             return invalid_value(value, complaint)
         return NONE
 
@@ -115,21 +115,20 @@ def number_checks(schema: Mapping[str, Any]) -> list[Check]:
     if schema.get("type") == "integer" and schema.get("format") == "int32":
         checks.append(_check_int32)
     least, most, factor = (schema.get(key) for key in ("minimum", "maximum", "multipleOf"))
-    number = (int, float)
     if least is not None and schema.get("exclusiveMinimum"):
         complaint = f"should be greater than {least}"
-        checks.append(_test(number, lambda value: value <= least, complaint))
+        checks.append(_test(lambda value: value <= least, complaint))
     elif least is not None:
         complaint = f"should be greater than or equal to {least}"
-        checks.append(_test(number, lambda value: value < least, complaint))
+        checks.append(_test(lambda value: value < least, complaint))
     if most is not None and schema.get("exclusiveMaximum"):
-        checks.append(_test(number, lambda value: value >= most, f"should be less than {most}"))
+        checks.append(_test(lambda value: value >= most, f"should be less than {most}"))
     elif most is not None:
         complaint = f"should be less than or equal to {most}"
-        checks.append(_test(number, lambda value: value > most, complaint))
+        checks.append(_test(lambda value: value > most, complaint))
     if factor:
         complaint = f"should be a multiple of {factor}"
-        checks.append(_test(number, lambda value: value % factor != 0, complaint))
+        checks.append(_test(lambda value: value % factor != 0, complaint))
     return checks
 
 

@@ -256,7 +256,11 @@ def _counting_check(
         body = f'Invalid value: "": "{PATH}" {complaint}'
         if "oneOf" in complaint:
             body += f". Found {f'{accepting} valid alternatives' if accepting else 'none valid'}"
+        elif "allOf" in complaint and not accepting:
+            body += ". None validated"
         flaws = [Flaw("", "FieldValueInvalid", body, homeless=True)]
+        if "allOf" in complaint:
+            return [*flaws, *(flaw for found in failures for flaw in found)]
         return [*flaws, *failures[0]] if accepting == 0 and failures else flaws
 
     return check

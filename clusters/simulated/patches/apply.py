@@ -5,8 +5,8 @@ Ownership is kept beside the objects, so that histories do not hold it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 from clusters.simulated.patches.field_paths import (
     Structure,
@@ -20,6 +20,8 @@ from clusters.simulated.patches.field_paths import (
 from clusters.simulated.patches.ownership import Manager, Ownership, Stamp, conflict
 from clusters.simulated.strategy import FieldPath
 from vocabulary.objects import Object
+
+_Entry: TypeAlias = tuple[tuple[str, Any], ...]
 
 
 def apply(
@@ -40,8 +42,10 @@ def apply(
     others = ownership.others(manager)
     elsewhere = frozenset[Any]().union(*others.values())
     result = dict(live)
-    for path in sorted(ownership.of(manager) - wanted - elsewhere, key=order):
-        result = without(result, path)
+    kept = wanted | elsewhere
+    for path in sorted(ownership.of(manager) - kept, key=order):
+        if not any(other[: len(path)] == path for other in kept):
+            result = without(result, path)
     result = _merged(result, config, structure, ())
     changed, removed = changes(live, result, structure)
     contested = [
@@ -65,12 +69,41 @@ def _merged(live: Any, config: Any, structure: Structure, names: FieldPath) -> A
     keys = keys_of(config, structure, names)
     if keys is None or not isinstance(live, list):
         return config
-    items = list(live)
-    places = {entry_of(item, keys): place for place, item in enumerate(items)}
-    for wanted in config:
-        place = places.get(entry_of(wanted, keys))
-        if place is None:
-            items.append(wanted)
-        else:
-            items[place] = _merged(items[place], wanted, structure, names)
-    return items
+    standing = {entry_of(item, keys): item for item in live}
+    wanted = {entry_of(item, keys): item for item in config}
+    return [
+        _merged(standing.get(entry), wanted[entry], structure, names)
+        if entry in wanted
+        else standing[entry]
+        for entry in _interleaved(list(standing), list(wanted))
+    ]
+
+
+def _interleaved(live: Sequence[_Entry], config: Sequence[_Entry]) -> list[_Entry]:
+    """The entries of both: those of the configuration in its order, each as far as possible where
+    it stood among the others."""
+    shared = iter([entry for entry in config if entry in live])
+    awaited = next(shared, None)
+    merged: list[_Entry] = []
+    at = place = 0
+    while at < len(live) or place < len(config):
+        if at < len(live) and place < len(config):
+            if live[at] == config[place]:
+                merged.append(live[at])
+                at, place, awaited = at + 1, place + 1, next(shared, None)
+                continue
+            if live[at] in config and awaited not in (None, live[at]):
+                at += 1
+                continue
+        if at < len(live) and live[at] not in config:
+            merged.append(live[at])
+            at += 1
+            continue
+        if at < len(live) and live[at] in merged:
+            at += 1
+        if place < len(config):
+            merged.append(config[place])
+            if awaited == config[place]:
+                awaited = next(shared, None)
+            place += 1
+    return merged

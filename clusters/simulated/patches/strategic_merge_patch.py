@@ -149,6 +149,7 @@ def _merge_list(
     target: list[Any], patch: list[Any], order: Any, list_kind: _ListKind, field: str, kind: str
 ) -> list[Any]:
     if list_kind.is_set:
+        _require_order(patch, order, None)
         merged = target + [item for item in patch if item not in target]
         return _in_order(merged, patch if order is None else order, target, None)
     if list_kind.key is None:
@@ -159,9 +160,15 @@ def _merge_list(
                 f"list element types are not identical: {go_text([target, patch])}"
             )
         return patch
+    if target:
+        _require_order(patch, order, list_kind.key)
     if any(item.get("$patch") == "replace" for item in patch):
         return [item for item in patch if "$patch" not in item]
-    merged = list(target)
+    if any(item.get("$patch") == "merge" for item in patch):
+        raise StrategicPatchError("merging lists cannot yet be specified in the patch")
+    deleted = [item.get(list_kind.key) for item in patch if item.get("$patch") == "delete"]
+    standing = [item for item in target if item.get(list_kind.key) not in deleted]
+    merged = list(standing)
     for item in patch:
         if list_kind.key not in item and not target:
             # A list that was not there is taken as it is.
@@ -171,15 +178,38 @@ def _merge_list(
             raise StrategicPatchError(
                 f"map: {go_text(item)} does not contain declared merge key: {list_kind.key}"
             )
-        position = _position(merged, list_kind.key, item[list_kind.key])
         if item.get("$patch") == "delete":
-            if position is not None:
-                del merged[position]
-        elif position is None:
+            continue
+        position = _position(merged, list_kind.key, item[list_kind.key])
+        if position is None:
             merged.append(_merge({}, item, field, kind))
         else:
             merged[position] = _merge(merged[position], item, field, kind)
-    return _in_order(merged, patch if order is None else order, target, list_kind.key)
+    if order is None:
+        return _in_order(merged, patch, standing, list_kind.key)
+    # In a real server, what is brought in takes the place in memory of what is deleted.
+    before = merged[: len(target)] if deleted else target
+    return _in_order(merged, order, before, list_kind.key)
+
+
+def _require_order(patch: list[Any], order: Any, key: str | None) -> None:
+    """What a patch brings is in the order that it names.
+
+    As in a real server, what has no name is passed over as long as there are names left.
+    """
+    if order is None:
+        return
+    brought = [item for item in patch if not (key and item.get("$patch") == "delete")]
+    names = [_name(entry, key) for entry in order]
+    for item in brought:
+        name = _name(item, key)
+        if name in names:
+            del names[: names.index(name) + 1]
+        elif name is not None or not names:
+            raise StrategicPatchError(
+                f"The order in patch list:\n{go_text(patch)}\n doesn't match $setElementOrder "
+                f"list:\n{go_text(order)}\n"
+            )
 
 
 def _position(items: list[Any], key: str, value: Any) -> int | None:

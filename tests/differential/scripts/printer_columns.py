@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any, Final
 
 from tests.differential.dialogue import Dialogue
@@ -41,6 +42,7 @@ _PATHS: Final = (
     ".spec.list[?(@.on==true)].n",
     ".spec.list[?(@.one.deep=='x')].n",
     '.spec.list[?(@.n=="1")].n',
+    ".spec.list[?(@.kind[0])].n",
     ".spec.missing[0].n",
     ".spec.name[0]",
     ".spec.none",
@@ -177,3 +179,44 @@ def invalid_columns(c: Dialogue) -> None:
         (version,) = definition["spec"]["versions"]
         version["additionalPrinterColumns"] = [column]
         c.raw("POST", path, definition, label=f"define with {label}", show=["spec.names"])
+
+
+_STEPS: Final = (
+    *(".list", ".list", ".name", ".one", ".numbers", ".n", ".kind", ".deep", ".none"),
+    *("['one']", "['name','other']", "..n", "..kind", "[*]", "[0,1]", "[-1,0]"),
+)
+
+
+def _drawn_step(rng: random.Random) -> str:
+    how = rng.randrange(8)
+    if how == 0:
+        return f"[{rng.randint(-4, 4)}]"
+    if how == 1:
+        first, end, by = (
+            rng.choice(("", str(rng.randint(-4, 5)), str(rng.randint(0, 3)))) for _ in "abc"
+        )
+        return f"[{first}:{end}]" if rng.randrange(2) else f"[{first}:{end}:{by}]"
+    if how == 2:
+        field = rng.choice(("n", "kind", "only", "one.deep", "on", "half", "whole", "none"))
+        literal = rng.choice(
+            ("1", "2", "3", "1.5", "2.0", "-1", "'a'", '"b"', "'x'", "true", "false")
+        )
+        compared = rng.choice(("==", "!=", "<", "<=", ">", ">="))
+        return f"[?(@.{field})]" if rng.randrange(4) == 0 else f"[?(@.{field}{compared}{literal})]"
+    return rng.choice(_STEPS)
+
+
+@script("A printer column takes any path that kubectl's JSONPath allows.", ["4.16"])
+def drawn_columns(c: Dialogue) -> None:
+    rng = random.Random("columns")
+    paths = [
+        f".spec{''.join(_drawn_step(rng) for _ in range(rng.randint(1, 4)))}" for _ in range(120)
+    ]
+    ends = ("", ".n", ".half")
+    lists = [
+        f".spec.{rng.choice(('list', 'numbers'))}{_drawn_step(rng)}{rng.choice(ends)}"
+        for _ in range(120)
+    ]
+    # A whole number that was given a fraction is shown without one.
+    shown = [it for it in (*paths, *lists) if "numbers" not in it or not it.endswith(("s", "]"))]
+    _table_of(c, _definition(c, list(dict.fromkeys(shown))))

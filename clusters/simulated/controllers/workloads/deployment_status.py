@@ -108,12 +108,12 @@ def _condition(
     shown = condition({"status": before}, type_)
     if shown is not None and (shown["status"], shown["reason"]) == (value, reason) and not touch:
         return {**shown, "message": message}
-    flipped = shown is None or shown["status"] != value
+    since = now if shown is None or shown["status"] != value else shown["lastTransitionTime"]
     return {
         "type": type_,
         "status": value,
         "lastUpdateTime": now,
-        "lastTransitionTime": now if shown is None or flipped else shown["lastTransitionTime"],
+        "lastTransitionTime": since,
         "reason": reason,
         "message": message,
     }

@@ -36,7 +36,7 @@ def functions(types: Types) -> list[cel.FunctionDecl]:
             *(Overload(BOOL, each, succeeds(_semver), is_member=False) for each in signatures),
         ),
         *(
-            method(name, INT, [it], lambda text, place=place: _numbers(text)[place])
+            method(name, INT, [it], lambda text, place=place: _wrapped(_numbers(text)[place]))
             for place, name in enumerate(("major", "minor", "patch"))
         ),
     ]
@@ -49,6 +49,11 @@ def compared(one: str, other: str) -> int:
 
 def _numbers(text: str) -> list[int]:
     return [int(number) for number in text.partition("-")[0].split(".")]
+
+
+def _wrapped(number: int) -> int:
+    """The number of 64 bits without a sign, as one with a sign."""
+    return (number + 2**63) % 2**64 - 2**63
 
 
 def _precedence(text: str) -> _Precedence:
