@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from fixtures.simulated.builtin.known_fields import drop_unknown
-from fixtures.simulated.builtin.pod_defaults import default_pod
-from fixtures.simulated.builtin.quantities import canonical_quantity
-from fixtures.simulated.custom_resources.rules.limits import Budget
+from clusters.simulated.builtin.known_fields import drop_unknown
+from clusters.simulated.builtin.pod_defaults import default_pod
+from clusters.simulated.builtin.quantities import canonical_quantity
+from clusters.simulated.custom_resources.rules.limits import Budget
 from tests.simulated_api.cluster import Cluster
 from vocabulary.kinds import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, JOB, POD, SECRET
 from vocabulary.objects import get_path

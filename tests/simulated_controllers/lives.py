@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from fixtures.crds import load_crd
-from fixtures.simulated.cluster import NodeSpec
-from fixtures.simulated.controllers.settings import Settings
+from clusters.crds import load_crd
+from clusters.simulated.cluster import NodeSpec
+from clusters.simulated.controllers.settings import Settings
 from tests.simulated_controllers.lab import DEFAULT, Lab, job, pod, requests
 from vocabulary.canonical import digest
 from vocabulary.clock import SECOND
