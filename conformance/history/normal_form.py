@@ -275,7 +275,7 @@ class NormalForm:
         return re.compile("|".join([*map(re.escape, words), *alone]))
 
     def _addresses(self) -> dict[str, str]:
-        """What stands for the addresses of pods and Services: which is given to whom
+        """Placeholders for the addresses of pods and Services: which object gets which one
         depends on the order of events. An operator may copy them into fields of its own."""
         found: dict[str, str] = {}
         tracks = (each for each in self._by_uid.values() if each.kind in _WITH_ADDRESS)

@@ -43,7 +43,7 @@ def _told(c: Dialogue, label: str, kind: Kind, spec: Mapping[str, Any]) -> None:
 def _each(
     c: Dialogue, kind: str, items: Sequence[Any], *rules: Mapping[str, str], label: str = "each"
 ) -> None:
-    """What rules say about each of these texts, or pairs of texts."""
+    """The answers of rules about each of these texts, or pairs of texts."""
     of_pairs = {"type": "object", "properties": {"a": _TEXT, "b": _TEXT}}
     schema = _TEXT if isinstance(items[0], str) else of_pairs
     told = {**schema, "x-kubernetes-validations": list(rules)}
