@@ -281,7 +281,9 @@ def _clusters(finding: Finding) -> Iterator[str]:
     here = "virtual time" if finding.example.cluster == "simulated" else finding.example.cluster
     shown = [each.word for each in finding.elsewhere if each.shown]
     is_same = all(finding.example.test.scenario in each.shown for each in finding.elsewhere)
-    if shown and is_same:
+    if not finding.elsewhere:
+        yield f"seen in {here}; no report of another cluster was beside"
+    elif shown and is_same:
         yield f"the same on the {' and the '.join(shown)}"
     elif shown:
         yield f"on the {' and the '.join(shown)} in other scenarios"
