@@ -41,6 +41,7 @@ class WorkloadState(ObjectState):
     is_admitted = condition("Admitted")
     are_pods_ready = condition("PodsReady")
     is_evicted = condition("Evicted")
+    is_preempted = condition("Preempted")
     why_evicted = Field(lambda workload: _reason(workload, "Evicted"))
     is_finished = condition("Finished")
     is_active = Field(lambda workload: get_path(workload, "spec.active") is not False)

@@ -241,7 +241,6 @@ def quota_of_done_pods_is_offered(run: WorkloadRun) -> Obligations:
     counted in `status.reclaimablePods`."""
     if run.job is None or run.job.track.kind != str(JOB):
         return
-    count = sum(int(each.get("count", 1)) for each in run.snapshots[0].pod_sets)
     asked: set[int] = set()
     for version in run.job.track.versions:
         job, standing = version.object or {}, run.at(version.n)
@@ -249,6 +248,7 @@ def quota_of_done_pods_is_offered(run: WorkloadRun) -> Obligations:
         left = int(completions or 0) - int(get_path(job, "status.succeeded", 0))
         if standing is None or not standing.has_quota or completions is None or left in asked:
             continue
+        count = sum(int(each.get("count", 1)) for each in standing.pod_sets)
         if not 0 < left < count or len(run.job.pods_left(version.n)) > left:
             continue
         asked.add(left)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from conformance.norm import Obligations, met, undecided, violated
@@ -199,7 +199,7 @@ def _stays_within_nominal(
 def _from_borrowers(run: WorkloadRun) -> Iterator[tuple[Snapshot, bool]]:
     """Each preemption for another queue, and whether the queue that loses held more than its
     nominal quota of what the preemptor lacked, at some time that the controller may have looked
-    at."""
+    at, without the others that it loses to that one; which of them comes last is not said."""
     for evicted, preemptor in _for_whom(run):
         queue = str(evicted.cluster_queue)
         if run.queues.queue_of(preemptor, evicted.n) == queue:
@@ -209,14 +209,21 @@ def _from_borrowers(run: WorkloadRun) -> Iterator[tuple[Snapshot, bool]]:
         ]
         used = usage_of(evicted).keys()
         lacked = used & set(_lacked(preemptor, evicted.n, standings))
+        lost = [usage_of(each) for each in (evicted, *run.queues.victims_beside(evicted))]
         yield (
             evicted,
             any(
-                standing.held(queue, what) > standing.nominal(queue, what)
+                standing.held(queue, what) - _all_but_the_largest(lost, what)
+                > standing.nominal(queue, what)
                 for standing in standings
                 for what in lacked or used
             ),
         )
+
+
+def _all_but_the_largest(lost: Sequence[Held], what: What) -> Fraction:
+    amounts = sorted(each.get(what, Fraction(0)) for each in lost)
+    return sum(amounts[:-1], Fraction(0))
 
 
 def _lacked(run: WorkloadRun, n: int, standings: Iterable[Standing]) -> Iterator[What]:

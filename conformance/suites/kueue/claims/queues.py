@@ -126,8 +126,8 @@ def namespaces_are_selected(run: WorkloadRun) -> Obligations:
     armed_by="Workload that waits, or was evicted",
 )
 def users_read_why(run: WorkloadRun) -> Obligations:
-    """A Workload that waits MUST say why in its condition QuotaReserved, and each eviction MUST be
-    an Event."""
+    """A Workload that waits MUST say why in its condition QuotaReserved, one that has quota again
+    MUST NOT be Preempted, and each eviction MUST be an Event."""
     last = run.snapshots[-1]
     waits = last.is_active and not (last.has_reservation or last.is_finished)
     if waits and run.track.removed is None and not last.is_terminating:
@@ -136,6 +136,17 @@ def users_read_why(run: WorkloadRun) -> Obligations:
             "a message that says why it waits",
             since=last,
             happened=last if last.why_waiting else None,
+        )
+    for again in run.turns(
+        lambda state: state.has_reservation and state.is_preempted and not state.is_evicted
+    ):
+        yield eventually(
+            run,
+            "its condition Preempted with the status False",
+            since=again,
+            within_us=0,
+            happened=run.next(again, lambda each: not each.is_preempted),
+            unless=run.next(again, lambda each: each.is_evicted or not each.has_reservation),
         )
     for evicted in run.turns(lambda state: state.is_evicted):
         if run.history.header.clock != "virtual":

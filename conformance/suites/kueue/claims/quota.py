@@ -109,7 +109,7 @@ def pods_go_to_their_flavor(run: WorkloadRun) -> Obligations:
     for admission in run.admissions:
         until = run.next(admission, lambda each: not each.has_reservation)
         labels = run.queues.node_labels(admission)
-        if not labels or run.job is None or run.pod_sets > 1:
+        if not labels or run.job is None:
             continue
         for pod in run.job.pods:
             created = pod.created

@@ -8,7 +8,7 @@ from chaos.choice import PodChoice
 from chaos.faults import DelayWatch, KillPod, Restart
 from conformance.breaking import during
 from conformance.scenario_type import scenario
-from conformance.suites.kueue.api import JOB_SET, QUEUE_LABEL
+from conformance.suites.kueue.api import GROUP_NAME, GROUP_TOTAL, JOB_SET, QUEUE_LABEL
 from conformance.suites.kueue.handle import (
     MAIN,
     QueuedAppWrapper,
@@ -23,6 +23,7 @@ from conformance.suites.kueue.handle import (
     QueuedStatefulSet,
     job,
     job_set,
+    pod,
     queue,
 )
 from conformance.suites.kueue.scenarios.queues import LONG, SECOND_NAMESPACE
@@ -235,9 +236,9 @@ def pod_of_a_job_is_replaced(world: World) -> None:
     its = QueuedJob.submit(world, made, "run 2m, stop 1m")
     world.until(its.is_ready())
     world.wait(150 * SECOND)
-    for pod in its.owned(POD):
-        if get_path(pod, "status.phase") == "Running":
-            world.delete(POD, name_of(pod))
+    for each in its.owned(POD):
+        if get_path(each, "status.phase") == "Running":
+            world.delete(POD, name_of(each))
     world.until(its.is_finished())
 
 
@@ -352,6 +353,20 @@ def group_has_more_pods(world: World) -> None:
     waits = QueuedJob.of(world, "waits", "run 1m", cpu=2)
     world.until(its.is_finished())
     world.until(waits.is_finished())
+
+
+@scenario(arms=["KQ-062"], kills="every-gate-is-opened", config=requeues())
+def pod_of_a_group_stops_slowly(world: World) -> None:
+    """The pod that replaces another one of its group waits until that has stopped."""
+    queue(world, quota={"cpu": "2"})
+    its = QueuedPodGroup.of(world, "a", "run 2m, stop 20s", pods=2, total=2)
+    world.until(its.is_ready())
+    world.delete(POD, "a-0")
+    again = pod("b-0")
+    again["metadata"]["labels"][GROUP_NAME] = "a"
+    again["metadata"]["annotations"] = {GROUP_TOTAL: "2"}
+    QueuedPod.submit(world, again, "run 1m")
+    world.until(its.is_finished())
 
 
 @scenario(arms=["KQ-064"], kills="no-pod-is-gated", config=requeues())

@@ -7,6 +7,7 @@ from typing import Any
 from conformance.scenario_type import scenario
 from conformance.suites.kueue.api import LOCAL_QUEUE
 from conformance.suites.kueue.handle import QueuedJob, priority_class, queue, stop
+from conformance.suites.kueue.scenarios.requeuing import NEVER_READY, requeues
 from conformance.world import World
 from vocabulary.clock import MINUTE, SECOND
 
@@ -51,6 +52,21 @@ def borrowed_quota_is_reclaimed(world: World) -> None:
     world.until(within.is_ready())
     first = QueuedJob.of(world, "first", RUNS, cpu=2)
     world.until(first.is_ready())
+    world.until(first.is_finished())
+
+
+@scenario(arms=["KQ-118"], kills="all-queues-may-lose")
+def each_loses_what_it_borrowed(world: World) -> None:
+    """Of two queues that have borrowed neither loses more than that, though all that one of them
+    holds is newer."""
+    for name in ("main", "other", "third"):
+        queue(world, name, quota={"cpu": "2"}, cohort="all", preemption=RECLAIMS)
+    for name in ("other", "third"):
+        for n in range(3):
+            its = QueuedJob.of(world, f"{name}-{n}", LONG, queue=name)
+            world.until(its.is_ready())
+            world.wait(2 * SECOND)
+    first = QueuedJob.of(world, "first", RUNS, cpu=2)
     world.until(first.is_finished())
 
 
@@ -117,6 +133,25 @@ def a_newer_equal_one_gives_way(world: World) -> None:
     world.until(newer.is_ready())
     world.until(old.is_finished())
     world.until(newer.is_ready())
+
+
+@scenario(arms=["KQ-054"], kills="newer-ones-are-spared", config=requeues())
+def one_is_newer_since_it_was_evicted(world: World) -> None:
+    """With LowerOrNewerEqualPriority an older Job gives way that is behind a newer one since it was
+    evicted, where evictions decide the order."""
+    policy = {"withinClusterQueue": "LowerOrNewerEqualPriority"}
+    queue(world, quota={"cpu": "2"}, preemption=policy)
+    runs = QueuedJob.of(world, "runs", "run 7m")
+    its = QueuedJob.of(world, "its", NEVER_READY)
+    world.until(runs.is_ready() & its.is_admitted())
+    world.wait(2 * SECOND)
+    newer = QueuedJob.of(world, "newer", RUNS, cpu=2)
+    world.until(its.was_requeued(1))
+    world.until(its.is_admitted())
+    world.until(runs.is_finished())
+    world.until(newer.is_ready())
+    its.delete()
+    world.until(newer.is_finished())
 
 
 @scenario(arms=["KQ-052"], kills="newer-ones-always-lose")
@@ -292,15 +327,27 @@ def small_ones_are_spared(world: World) -> None:
     world.until(large.is_ready())
 
 
-@scenario(arms=["KQ-055"], kills="high-ones-lose-first", cases={"priority": True, "time": False})
-def candidates_have_an_order(world: World, by_priority: bool) -> None:
-    """The Job of the lowest priority is preempted, and of equal ones the last to get quota."""
+@scenario(
+    arms=["KQ-055"],
+    kills="high-ones-lose-first",
+    cases={"priority": "priority", "time": "time", "quota-again": "again"},
+)
+def candidates_have_an_order(world: World, by: str) -> None:
+    """The Job of the lowest priority is preempted, and of equal ones the last to get quota, which
+    may be the first that was created."""
     low, high = priority_class(world, "low", 1), priority_class(world, "high", 10)
-    middle = priority_class(world, "middle", 5) if by_priority else low
+    middle = priority_class(world, "middle", 5) if by == "priority" else low
     queue(world, quota={"cpu": "2"}, preemption=LOWER)
+    jobs = []
     for name, priority in (("early", low), ("late", middle)):
-        its = QueuedJob.of(world, name, LONG, priority=priority)
-        world.until(its.is_ready())
+        jobs.append(QueuedJob.of(world, name, LONG, priority=priority))
+        world.until(jobs[-1].is_ready())
+        world.wait(2 * SECOND)
+    if by == "again":
+        jobs[0].activate(False)
+        world.until(jobs[0].has_released())
+        jobs[0].activate(True)
+        world.until(jobs[0].is_ready())
         world.wait(2 * SECOND)
     first = QueuedJob.of(world, "first", RUNS, priority=high)
     world.until(first.is_finished())

@@ -7,7 +7,7 @@ from typing import Any
 
 from chaos.faults import Kill, Start, WebhookOutage
 from conformance.scenario_type import scenario
-from conformance.suites.kueue.api import CLUSTER_QUEUE, LOCAL_QUEUE
+from conformance.suites.kueue.api import CLUSTER_QUEUE, LOCAL_QUEUE, QUEUE_LABEL
 from conformance.suites.kueue.handle import QueuedJob, job, queue, stop
 from conformance.suites.kueue.scenarios.requeuing import NEVER_READY, requeues
 from conformance.world import World
@@ -85,6 +85,20 @@ def queue_is_drained(world: World, cluster: bool) -> None:
     stop(world, kind, stopped, "None")
     world.until(runs.is_ready())
     back.delete()
+
+
+@scenario(arms=["KQ-053"], kills="refused-ones-are-not-counted")
+def job_goes_to_another_queue(world: World) -> None:
+    """A Job that waits is moved to another LocalQueue: each shows those that wait there."""
+    name = queue(world)
+    local = {"apiVersion": LOCAL_QUEUE.api_version, "kind": LOCAL_QUEUE.kind}
+    metadata = {"name": "other", "namespace": world.namespace}
+    world.create({**local, "metadata": metadata, "spec": {"clusterQueue": name}})
+    its = QueuedJob.of(world, "its", RUNS, cpu=2)
+    world.until(its.waits())
+    world.wait(5 * SECOND)
+    its.patch({"metadata": {"labels": {QUEUE_LABEL: "other"}}})
+    world.wait(5 * SECOND)
 
 
 @scenario(

@@ -12,7 +12,17 @@ from chaos.faults import ApiErrors, DelayWatch, KillPod, LabelNode, LoseReply
 from conformance.handle import Condition
 from conformance.scenario_type import scenario
 from conformance.suites.kueue.api import CLUSTER_QUEUE, RESOURCE_FLAVOR
-from conformance.suites.kueue.handle import QueuedJob, QueuedJobSet, flavor, job, job_set, queue
+from conformance.suites.kueue.handle import (
+    QueuedAppWrapper,
+    QueuedJob,
+    QueuedJobSet,
+    app_wrapper,
+    flavor,
+    job,
+    job_set,
+    pytorch_job,
+    queue,
+)
 from conformance.suites.kueue.scenarios.requeuing import NEVER_READY, requeues
 from conformance.world import World
 from vocabulary.clock import SECOND
@@ -60,6 +70,9 @@ def limits_together(world: World) -> None:
     both = {"lendingLimit": "1", "borrowingLimit": "1"}
     queue(world, quota={"cpu": "3"}, limits=both, cohort="all")
     queue(world, "other", quota={"cpu": "2"}, cohort="all")
+    beyond = QueuedJob.of(world, "beyond", RUNS, pods=5)
+    world.wait(5 * SECOND)
+    beyond.delete()
     whole = QueuedJob.of(world, "whole", "run 20s", pods=4)
     world.until(whole.is_finished())
     first = QueuedJob.of(world, "first", LONG)
@@ -116,6 +129,17 @@ def quota_is_raised(world: World) -> None:
     world.wait(10 * SECOND)
     groups = [_group(world, "default", {"cpu": "2"})]
     world.patch(CLUSTER_QUEUE, name, {"spec": {"resourceGroups": groups}})
+    world.until(its.is_finished())
+
+
+@scenario(arms=["KQ-105"], kills="changed-queues-are-missed")
+def job_is_made_smaller(world: World) -> None:
+    """A Job that does not fit is admitted once its user asks for fewer pods."""
+    queue(world)
+    its = QueuedJob.of(world, "its", RUNS, pods=2)
+    world.until(its.waits())
+    world.wait(10 * SECOND)
+    its.patch({"spec": {"parallelism": 1}})
     world.until(its.is_finished())
 
 
@@ -296,6 +320,19 @@ def pods_go_where_their_quota_is(world: World) -> None:
     jobs = [QueuedJob.of(world, name, "run 20s") for name in ("one", "two")]
     for its in jobs:
         world.until(its.is_finished())
+
+
+@scenario(arms=["KQ-068"], kills="flavors-place-nothing", roles=("kueue", "appwrapper"))
+def all_pod_sets_go_where_their_quota_is(world: World) -> None:
+    """Master and worker of a PyTorchJob that an AppWrapper wraps run on nodes of their flavor."""
+    zones(world)
+    queue(world, flavors=("f-b",), quota={"cpu": "2"})
+    wrapped = with_path(pytorch_job("its", ("Master", "Worker")), "spec.runPolicy.suspend", False)
+    its = QueuedAppWrapper.submit(
+        world, with_path(app_wrapper("a"), "spec.components", [{"template": wrapped}]), "run 20s"
+    )
+    world.until(its.is_finished())
+    its.delete()
 
 
 @scenario(arms=["KQ-103"], kills="nothing-counts")

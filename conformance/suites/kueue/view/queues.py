@@ -79,13 +79,16 @@ class Queues:
         return found
 
     def node_labels(self, admission: Snapshot) -> dict[str, str]:
-        """The nodeLabels of the flavors of an admission."""
-        names = {name for each in admission.assignments for name in each["flavors"].values()}
-        labels: dict[str, str] = {}
-        for track in self._history.by_kind.get(str(RESOURCE_FLAVOR), ()):
-            if track.name in names:
-                labels.update(get_path(track.at(admission.n), "spec.nodeLabels") or {})
-        return labels
+        """The nodeLabels of the flavors of an admission that all of its pod sets have."""
+        of_name = {
+            track.name: get_path(track.at(admission.n), "spec.nodeLabels") or {}
+            for track in self._history.by_kind.get(str(RESOURCE_FLAVOR), ())
+        }
+        of_pod_sets = [
+            {label for name in each["flavors"].values() for label in of_name.get(name, {}).items()}
+            for each in admission.assignments
+        ]
+        return dict(set.intersection(*of_pod_sets)) if of_pod_sets else {}
 
     def first_from(self, run: WorkloadRun, since: Moment) -> Moment | None:
         """The first moment from one on at which it waits, fits into the nominal quota of its
@@ -153,6 +156,18 @@ class Queues:
     def preempted(self) -> tuple[Snapshot, ...]:
         """All evictions in favour of others."""
         return tuple(state for run in self._workloads for state in run.preemptions)
+
+    def victims_beside(self, evicted: Snapshot) -> list[Snapshot]:
+        """Others of its queue that were evicted before it for the same one, and still hold quota
+        then."""
+        return [
+            state
+            for other in self._workloads
+            for state in other.preemptions
+            if state.preemptor == evicted.preemptor and state.n < evicted.n
+            if state.cluster_queue == evicted.cluster_queue
+            if (now := other.at(evicted.n)) is not None and now.is_evicted and now.has_quota
+        ]
 
     def peers(self, run: WorkloadRun, queue: str, n: int) -> list[Snapshot]:
         """Those of at least its priority that hold quota of a queue after position n."""

@@ -88,7 +88,9 @@ def companions_go_with_their_app_wrapper(run: WorkloadRun) -> Obligations:
 def pods_name_the_priority(run: WorkloadRun) -> Obligations:
     """The Workload of an AppWrapper MUST have the priority of the PriorityClass that the wrapped
     pod templates name, or else of the default one."""
-    name, created = run.pod.get("priorityClassName", ""), run.track.created
+    created = run.track.created
+    asked = (each.pod.get("priorityClassName", "") for each in run.parts(created.n))
+    name = next(filter(None, asked), "")
     classes = [
         each.at(created.n)
         for each in run.history.by_kind.get(_CLASS, ())

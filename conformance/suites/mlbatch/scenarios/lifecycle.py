@@ -157,6 +157,15 @@ def _refused(request: Callable[[], Any]) -> None:
         request()
 
 
+@scenario(arms=["MLB-061"], kills="pods-have-no-priority")
+def second_pod_set_names_a_class(world: World) -> None:
+    """An AppWrapper has the priority that one of its two Jobs names, the second."""
+    *_, high = priority_classes(world)
+    jobs = [job("one", queue=""), job("two", queue="", priorityClassName=high)]
+    its = Team.of(world, "red", 8).wrap("its", *jobs, behaviour="run 20s")
+    world.until(its.is_finished())
+
+
 @scenario(
     arms=["MLB-061"],
     kills="default-class-is-ignored",
