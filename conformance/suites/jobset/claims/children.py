@@ -191,7 +191,13 @@ def _resumed(run: JobSetRun, child: Child) -> Obligations:
             continue  # JS-099 is about Jobs that run in a suspended JobSet
         found = _pod_template(after.object or {})
         flaws = [
-            next(_without(_pod_template(_template(each.object, child)), found), None)
+            next(
+                chain(
+                    _without(_pod_template(_template(each.object, child)), found),
+                    _left_over(run, child, each, found),
+                ),
+                None,
+            )
             for each in states
         ]
         if None in flaws:
@@ -199,6 +205,20 @@ def _resumed(run: JobSetRun, child: Child) -> Obligations:
         else:
             text = f"{when(after)}: {child} of {run} was resumed with {flaws[-1]}."
             yield violated(after, text, states[-1])
+
+
+def _left_over(run: JobSetRun, child: Child, state: Snapshot, found: Object) -> Iterator[str]:
+    """Entries of the node selector that the template had before, and has no longer."""
+    selector = get_path(found, "spec.nodeSelector") or {}
+    wanted = _selector(state.object, child)
+    for before in run.snapshots:
+        if before.n < state.n:
+            stale = selector.keys() & _selector(before.object, child).keys() - wanted.keys()
+            yield from (f"nodeSelector {key}, which its template has no longer" for key in stale)
+
+
+def _selector(job_set: Object, child: Child) -> Object:
+    return get_path(_pod_template(_template(job_set, child)), "spec.nodeSelector") or {}
 
 
 def _pod_template(job: Object) -> Object:

@@ -92,6 +92,20 @@ def later_jobs_wait_for_success(world: World) -> None:
     world.until(its.is_ready())
 
 
+@scenario(arms=["JS-100"])
+def several_are_awaited(world: World) -> None:
+    """Jobs that wait for two others start after the later one, whichever is named first."""
+    jobs = [replicated_job(name) for name in ("first", "second", "then")]
+    jobs[2]["dependsOn"] = [{"name": each, "status": "Complete"} for each in ("first", "second")]
+    its = JobSet.submit(world, job_set(jobs, [COUNTED]))
+    for name in ("first-0", "second-0"):
+        world.until(its.has_started(name))
+        its.fail(name, 0)
+        world.until(its.has_job(name, "Complete"))
+        world.wait(10 * SECOND)
+    world.until(its.is_ready())
+
+
 @scenario(arms=["JS-099", "JS-100"])
 def jobs_are_resumed_in_order(world: World) -> None:
     """Jobs of a suspended JobSet are resumed in order, as they are started."""

@@ -44,18 +44,25 @@ def jobset_is_created_suspended(world: World) -> None:
     world.until(its.is_ready())
 
 
-@scenario(arms=["JS-099", "JS-104"], kills="resumes-where-it-was")
-def queue_places_its_pods(world: World) -> None:
-    """A JobSet is resumed after a queue has said on which nodes its pods are to run."""
-    its = JobSet.submit(world, job_set([replicated_job("w", 2)], [COUNTED], suspend=True))
+@scenario(
+    arms=["JS-099", "JS-104"],
+    kills="resumes-where-it-was",
+    cases={"at-rest": 20 * SECOND, "while-pods-stop": SECOND},
+)
+def queue_places_its_pods(world: World, later_us: int) -> None:
+    """A JobSet is resumed after a queue has said on which nodes its pods are to run, and what it
+    said before holds no more."""
+    jobs = [replicated_job("w", 2, behaviour="run forever, stop 5s")]
+    its = JobSet.submit(world, job_set(jobs, [COUNTED], suspend=True))
     for queue in ("spot", "reserved"):  # Jobs that have run are placed anew as well
-        world.wait(20 * SECOND)
+        world.wait(later_us)
         listed = deepcopy(get_path(its.now, "spec.replicatedJobs"))
         for each in listed:
             template = each["template"]["spec"]["template"]
             template["metadata"]["labels"]["example.com/queue"] = queue
             template["metadata"]["annotations"]["example.com/workload"] = "a"
-            template["spec"]["nodeSelector"] = {"kubernetes.io/os": "linux"}
+            selector = {"kubernetes.io/os": "linux"} if queue == "spot" else {}
+            template["spec"]["nodeSelector"] = selector
             template["spec"]["tolerations"] = [
                 {"key": f"example.com/{queue}", "operator": "Exists"}
             ]
