@@ -15,7 +15,7 @@ import msgspec
 
 from conformance import suite
 from conformance.norm.verdict import Outcome, Verdict
-from vocabulary.history import Entry, Header
+from vocabulary.history import Counterpart, Entry, Header
 
 if TYPE_CHECKING:
     from conformance.report.uneventful import Uneventful
@@ -91,8 +91,24 @@ def _decoder() -> msgspec.msgpack.Decoder[RunResult]:
     return msgspec.msgpack.Decoder(RunResult)
 
 
+_COUNTERPARTS: Final[dict[str, Counterpart]] = {}
+"""By digest, of results from other processes: a campaign has thousands of runs, and compares them
+with a few others."""
+_MOST_COUNTERPARTS: Final = 64
+
+
 def _from_process(rest: bytes, entries: tuple[Entry, ...]) -> RunResult:
-    return msgspec.structs.replace(_decoder().decode(rest), entries=entries)
+    result = msgspec.structs.replace(_decoder().decode(rest), entries=entries)
+    counterpart = result.header.counterpart
+    if isinstance(counterpart, msgspec.UnsetType):
+        return result
+    if len(_COUNTERPARTS) > _MOST_COUNTERPARTS:
+        _COUNTERPARTS.clear()
+    known = _COUNTERPARTS.setdefault(counterpart.sha256, counterpart)
+    if known is counterpart or known != counterpart:
+        return result
+    shared = msgspec.structs.replace(result.header, counterpart=known)
+    return msgspec.structs.replace(result, header=shared)
 
 
 def test_name(run: RunResult) -> str:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import gc
 import pickle
 
+import msgspec
+
 from conformance.implementations.ours import implementation
 from conformance.running.collecting import OBJECTS_PER_COLLECTION, collecting_seldom
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
-from vocabulary.history import history_digest
+from tests.report.sample_run import passing_run
+from vocabulary.history import Counterpart, history_digest
 
 
 def test_a_result_that_comes_from_another_process_is_the_same() -> None:
@@ -57,3 +60,20 @@ def test_cycles_that_a_campaign_leaves_behind_are_found() -> None:
             Node()
 
         assert Node.alive <= OBJECTS_PER_COLLECTION
+
+
+def test_results_that_come_from_workers_share_the_run_that_they_are_compared_with() -> None:
+    def received(end: str) -> Counterpart:
+        """The counterpart of a result that a worker has sent."""
+        undisturbed = Counterpart(
+            scenario="s", sha256="digest", is_stable=True, end={"Site n/a": {"phase": end}}
+        )
+        run = passing_run()
+        header = msgspec.structs.replace(run.header, counterpart=undisturbed)
+        sent = pickle.dumps(msgspec.structs.replace(run, header=header))
+        found: Counterpart = pickle.loads(sent).header.counterpart  # noqa: S301  # our own bytes
+        assert found == undisturbed
+        return found
+
+    assert received("Ready") is received("Ready")
+    received("Degraded")

@@ -87,6 +87,8 @@ PODS_OF_UNKNOWN: Final = 5
 """The pods that an object of a kind that no suite knows counts as, for the bounds of its run."""
 QUIET_US: Final = 20 * MINUTE
 """No operator timer and no write of a kind under test for so long: twice a usual resync period."""
+RESTLESS_US: Final = HOUR
+"""So long a run waits for each further rest, and for its end, once it has waited in vain."""
 RETRIED_US: Final = 4 * MAX_BACKOFF_US
 """So long without a change, each reconcile that failed has been tried three times again, and met
 what the times before met."""
@@ -198,6 +200,8 @@ class SimulatedWorld(World):
         self._injector = Injector(self, self.recorder.fault, plan)
         self._injected: dict[bytes, list[Injected]] = {}
         self._quiet_since_us = self._unchanged_since_us = self.loop.now_us
+        self._rest_bound_us = self.patience_us
+        """So long a step waits for a rest."""
         self._refused: set[str] = set()
         """The operator processes that were refused a write since anything has changed."""
         self._own_kinds = {str(use.kind) for use in kinds}
@@ -292,8 +296,10 @@ class SimulatedWorld(World):
         return self._run_until(is_done, within_us)
 
     def rest(self) -> bool:
-        is_over = self._run_until(self._is_stable_or_retries, self.patience_us)
+        is_over = self._run_until(self._is_stable_or_retries, self._rest_bound_us)
         is_at_rest = is_over and not self._repeated_call
+        if not is_over:
+            self._rest_bound_us = RESTLESS_US
         if is_at_rest:
             self.mark("step", AT_REST)
         return is_at_rest
@@ -354,6 +360,8 @@ class SimulatedWorld(World):
     def finish(self) -> None:
         """Stop the faults, then let the workload settle: the progress phase."""
         bound_us = self.patience_us + 2 * max(it.maximum_us for it in self._durations.values())
+        if self._rest_bound_us == RESTLESS_US:
+            bound_us = RESTLESS_US
         if self._injector.is_waiting:  # a plan's faults may strike after the last step
             self._run_until(lambda: not self._injector.is_waiting or self.is_stable(), bound_us)
         self._injector.stop()
