@@ -53,8 +53,9 @@ def drawn_deletes(c: Dialogue) -> None:
         if rng.randrange(3) == 0:
             options["preconditions"] = {"uid": rng.choice(("x", ""))}
         name = rng.choice("012345")
-        path = f"{CONFIG_MAP.path(c.namespace, f'c{name}')}?dryRun=All"
-        _delete(c, f"{number}: c{name} {options}", path, options)
+        path = CONFIG_MAP.path(c.namespace, f"c{name}")
+        # What a body says takes the place of all that a query says.
+        _delete(c, f"{number}: c{name} {options}", path, {**options, "dryRun": ["All"]})
     for number in range(8):
         # Nobody plays a kubelet of that node.
         made: Any = pod(f"p{number}", nodeName="ghost", **rng.choice(_GRACES))
@@ -65,8 +66,9 @@ def drawn_deletes(c: Dialogue) -> None:
             options = {} if seconds is None else {"gracePeriodSeconds": seconds}
             if rng.randrange(3) == 0:
                 options["propagationPolicy"] = "Background"
-            path = POD.path(c.namespace, f"p{number}") + rng.choice(("", "", "?dryRun=All"))
-            _delete(c, f"p{number} {path[-6:]} {options}", path, options)
+            if rng.randrange(3) == 0:
+                options["dryRun"] = ["All"]
+            _delete(c, f"p{number} {options}", POD.path(c.namespace, f"p{number}"), options)
 
 
 _GRACES: Final[Sequence[dict[str, Any]]] = (
