@@ -48,7 +48,7 @@ def _each(
     label: str = "each",
     format_: str = "",
 ) -> None:
-    """What rules say about each of these texts, or pairs of texts."""
+    """Write down the complaints of rules about each of these texts, or pairs of texts."""
     of_pairs = {"type": "object", "properties": {"a": _TEXT, "b": _TEXT}}
     text = {**_TEXT, "format": format_} if format_ else _TEXT
     schema = text if isinstance(items[0], str) else of_pairs

@@ -1,4 +1,4 @@
-"""Objects that are drawn at random from small vocabularies: combinations nobody thought of.
+"""Objects that are drawn at random from small vocabularies, in unforeseen combinations.
 
 Each script draws from a generator with a seed of its own, so both sides get the same requests.
 Of an answer only what is said is written down.

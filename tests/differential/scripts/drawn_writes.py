@@ -227,7 +227,7 @@ _KINDS_OF_LISTS: Final[Manifest] = {
 
 
 def _configuration(rng: random.Random) -> Manifest:
-    """What one manager wants of the lists and maps."""
+    """One manager's wishes for the lists and maps."""
     wanted: Manifest = {}
     parts: Sequence[tuple[str, Any]] = (
         ("set", rng.sample("abc", rng.randint(1, 2))),
