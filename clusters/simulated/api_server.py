@@ -475,7 +475,7 @@ class ApiServer:
             self.admission.validate(request, actor, obj, None)
         if namespace:
             require_quota(self.store, kind, obj)
-        if given.get("resourceVersion") not in (None, "", "0"):
+        if given.get("resourceVersion") not in (None, "", "0") and not request.dry_run:
             raise ApiError(500, "", "resourceVersion should not be set on objects to be created")
         key = Key(kind.group_kind, namespace, name)
         standing = self.store.get(key)

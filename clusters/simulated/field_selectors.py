@@ -22,6 +22,8 @@ def field_selector(text: str, strategy: Strategy) -> Selects | None:
         return None
     terms = []
     for field, equal, value in parse_field_selector(text):
+        if not field and not value:
+            continue
         field_of = strategy.selectable.get(field)
         if field_of is None:
             raise ApiError(400, "BadRequest", _unknown(field, strategy))

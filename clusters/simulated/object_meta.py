@@ -114,6 +114,10 @@ def validate_new(metadata: Object, namespaced: bool, check_name: NameCheck) -> l
                 value_invalid("metadata.namespace", namespace, text)
                 for text in dns_label(namespace)
             ]
+    generation = metadata.get("generation") or 0
+    if generation < 0:
+        because = "must be greater than or equal to 0"
+        errors.append(value_invalid("metadata.generation", generation, because))
     return errors + _validate_contents(metadata, _EMPTY) + _validate_finalizers(metadata, _EMPTY)
 
 
@@ -138,12 +142,14 @@ def validate_changed(
     fixed = _validate_fixed(metadata, old)
     contents = _validate_contents(metadata, old)
     finalizers = _validate_finalizers(metadata, old)
+    qualified: list[FieldError] = []
     if qualified_finalizers and metadata.get("finalizers") is not old.get("finalizers"):
-        finalizers += validate_finalizers_qualified(metadata)
+        qualified = validate_finalizers_qualified(metadata)
     prefix = metadata.get("generateName") or ""
     if prefix != old.get("generateName"):
         fixed += _validate_prefix(prefix, check_name)
-    return [*contents, *finalizers, *fixed, *contents, *fixed, *contents, *finalizers]
+    twice = [*contents, *finalizers, *fixed, *contents, *fixed, *contents, *finalizers]
+    return [*twice, *qualified]
 
 
 def _validate_fixed(metadata: Object, old: Object) -> list[FieldError]:
@@ -207,7 +213,8 @@ def _validate_owners(owners: Sequence[Object]) -> list[FieldError]:
     controller = ""
     for owner in owners:
         path = "metadata.ownerReferences"
-        if not str(owner.get("apiVersion", "")).rpartition("/")[2]:
+        version = str(owner.get("apiVersion", ""))
+        if not version.rpartition("/")[2] or version.count("/") > 1:
             errors.append(
                 value_invalid(
                     f"{path}.apiVersion", owner.get("apiVersion", ""), "version must not be empty"

@@ -6,9 +6,10 @@ server goes by the quota's status, and here a controller only shows it there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from clusters.simulated.builtin.pods import qos_class
 from clusters.simulated.builtin.quantities import (
     Quantity,
     canonical_quantity,
@@ -32,6 +33,8 @@ def require_quota(store: Store, kind: Kind, obj: Object) -> None:
     """Refuse a creation that would take a quota of its namespace over its limit."""
     namespace = obj["metadata"].get("namespace", "")
     for quota in store.of_kind(RESOURCE_QUOTA.group_kind, namespace):
+        if not _is_in_scope(quota, kind, obj):
+            continue
         hard: Mapping[str, Any] = get_path(quota, "spec.hard", {})
         missing = _unsaid(obj, hard) if kind == POD else ""
         if missing:
@@ -44,7 +47,7 @@ def require_quota(store: Store, kind: Kind, obj: Object) -> None:
         }
         if not wanted:
             continue
-        used = _total(kind, store.of_kind(kind.group_kind, namespace))
+        used = _total(kind, _counted(store, quota, kind))
         exceeded = sorted(
             name
             for name, amount in wanted.items()
@@ -60,6 +63,37 @@ def require_quota(store: Store, kind: Kind, obj: Object) -> None:
             )
 
 
+def _counted(store: Store, quota: Object, kind: Kind) -> Iterator[Object]:
+    """The objects of a kind that a quota counts."""
+    for obj in store.of_kind(kind.group_kind, quota["metadata"]["namespace"]):
+        if _is_in_scope(quota, kind, obj):
+            yield obj
+
+
+def _is_in_scope(quota: Object, kind: Kind, obj: Object) -> bool:
+    """True if a quota counts an object: one with scopes counts pods that are in all of them."""
+    scopes = get_path(quota, "spec.scopes") or ()
+    return not scopes or (
+        kind == POD and all(scope in _SCOPES and _SCOPES[scope](obj) for scope in scopes)
+    )
+
+
+def _is_best_effort(pod: Object) -> bool:
+    return qos_class(pod["spec"]) == "BestEffort"
+
+
+def _is_to_end(pod: Object) -> bool:
+    return pod["spec"].get("activeDeadlineSeconds") is not None
+
+
+# No pod of the simulation is in one of the others, of affinity across namespaces and of volumes.
+_SCOPES: Final[Mapping[str, Callable[[Object], bool]]] = {
+    "BestEffort": _is_best_effort,
+    "NotBestEffort": lambda pod: not _is_best_effort(pod),
+    "NotTerminating": lambda pod: not _is_to_end(pod),
+    "PriorityClass": lambda pod: bool(pod["spec"].get("priorityClassName")),
+    "Terminating": _is_to_end,
+}
 _COMPUTE: Final = (
     "cpu",
     "limits.cpu",
@@ -89,12 +123,11 @@ def _unsaid(pod: Object, hard: Mapping[str, Any]) -> str:
 
 def used_of(store: Store, quota: Object, kinds: Iterable[Kind]) -> dict[str, str]:
     """The usage of everything that a quota limits, as in its status."""
-    namespace = quota["metadata"]["namespace"]
     hard: Mapping[str, Any] = get_path(quota, "spec.hard", {})
     total: dict[str, Quantity] = {}
     for kind in kinds:
         if kind.namespaced and _may_count(kind, hard):
-            add(total, _total(kind, store.of_kind(kind.group_kind, namespace)))
+            add(total, _total(kind, _counted(store, quota, kind)))
     return {name: str(total.get(name, _NONE)) for name in sorted(hard)}
 
 

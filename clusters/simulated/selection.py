@@ -23,14 +23,14 @@ def selection(label_selector: str, field_selector_: str, strategy: Strategy) -> 
 
     Raises a 400 for a selector that is malformed or names a field that cannot be selected.
     """
-    by_field = field_selector(field_selector_, strategy)
     if not label_selector:
-        return by_field
+        return field_selector(field_selector_, strategy)
     try:
         labels_match = parse_selector(label_selector)
         _require_labels(label_selector)
     except ValueError as error:
         raise ApiError(400, "BadRequest", str(error)) from None
+    by_field = field_selector(field_selector_, strategy)
     if by_field is None:
         return lambda obj: labels_match(labels_of(obj))
     return lambda obj: labels_match(labels_of(obj)) and by_field(obj)
@@ -40,15 +40,15 @@ def selection(label_selector: str, field_selector_: str, strategy: Strategy) -> 
 def _require_labels(label_selector: str) -> None:
     """ValueError for keys and values that no label has."""
     for key, operator, values in requirements(label_selector):
-        flaws = [f'<nil>: Invalid value: "{key}": {text}' for text in qualified_name(key)]
+        complaints = "; ".join(qualified_name(key))
+        flaws = [f'<nil>: Invalid value: "{key}": {complaints}'] if complaints else []
         for index, value in enumerate(sorted(values)):
             if operator in ("Gt", "Lt") and int64_of(value) is None:
                 because = "for 'Gt', 'Lt' operators, the value must be an integer"
                 flaws.append(f'values[{index}]: Invalid value: "{value}": {because}')
-            flaws += [
-                f'values[{index}][{key}]: Invalid value: "{value}": {text}'
-                for text in label_value(value)
-            ]
+            complaints = "; ".join(label_value(value))
+            if complaints:
+                flaws.append(f'values[{index}][{key}]: Invalid value: "{value}": {complaints}')
         if flaws:
             told = flaws[0] if len(flaws) == 1 else f"[{', '.join(flaws)}]"
             raise ValueError(f"unable to parse requirement: {told}")

@@ -79,6 +79,13 @@ LIMITS: Final[tuple[Limit, ...]] = (
         steps="limit .* of [0-9]+",
     ),
     Limit(
+        "deletes-on-trial",
+        "A delete on trial of what would go at once returns a Status, with a finalizer as without.",
+        "A real server returns the object that it would have stored on the way.",
+        ("drawn-deletes",),
+        steps="0: c1 .*",
+    ),
+    Limit(
         "whole-quantities",
         "In rules, a quantity is an integer if its value is one.",
         "For Go it is none if it was spelled with decimals, or is a large one: `1000m`, `1Ei`.",

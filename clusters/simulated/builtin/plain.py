@@ -5,12 +5,16 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Final
 
 from clusters.simulated.builtin.pod_validation import validate_toleration
 from clusters.simulated.builtin.quantities import canonical_quantities
-from clusters.simulated.builtin.resource_validation import validate_resources
+from clusters.simulated.builtin.resource_validation import (
+    complaints_about_quota,
+    is_of_quotas,
+    validate_resources,
+)
 from clusters.simulated.builtin.wire_form import without_zeros
 from clusters.simulated.field_errors import (
     IMMUTABLE,
@@ -21,7 +25,7 @@ from clusters.simulated.field_errors import (
     too_long,
     value_invalid,
 )
-from clusters.simulated.names import data_key, dns_label, dns_subdomain, qualified_name
+from clusters.simulated.names import data_key, dns_label, dns_subdomain
 from clusters.simulated.object_meta import validate_labels
 from clusters.simulated.strategy import METADATA_FIELDS, FieldOf, Strategy, path_field
 from vocabulary.clock import Micros
@@ -137,6 +141,32 @@ _SCOPES: Final = frozenset(
 )
 
 
+def _scope_errors(quota: Object) -> Iterator[FieldError]:
+    """Those of the scopes of a quota: most resources are of no scope."""
+    scopes = get_path(quota, "spec.scopes") or ()
+    hard = get_path(quota, "spec.hard") or {}
+    for scope in scopes:
+        if scope not in _SCOPES:
+            yield value_invalid("spec.scopes", scopes, "unsupported scope")
+        if scope not in _SCOPES_OF_PODS:
+            continue
+        allowed = _OF_BEST_EFFORT if scope == "BestEffort" else _OF_PODS
+        for name in hard:
+            if is_of_quotas(name) and name not in allowed:
+                because = "unsupported scope applied to resource"
+                yield value_invalid("spec.scopes", scopes, because)
+    if any(pair <= set(scopes) for pair in _CONFLICTING):
+        yield value_invalid("spec.scopes", scopes, "conflicting scopes")
+
+
+_SCOPES_OF_PODS: Final = _SCOPES - {"VolumeAttributesClass"}
+_OF_BEST_EFFORT: Final = frozenset({"pods"})
+_OF_PODS: Final = _OF_BEST_EFFORT | {
+    f"{kind}{name}" for kind in ("", "limits.", "requests.") for name in ("cpu", "memory")
+}
+_CONFLICTING: Final = ({"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"})
+
+
 class ResourceQuotaStrategy(Strategy):
     subresources = frozenset({"status"})
     returns_deleted = True
@@ -155,13 +185,10 @@ class ResourceQuotaStrategy(Strategy):
         errors: list[FieldError] = []
         for name, amount in (get_path(obj, "spec.hard") or {}).items():
             at = f"spec.hard[{name}]"
-            errors += [value_invalid(at, name, text) for text in qualified_name(name)]
+            errors += [value_invalid(at, name, text) for text in complaints_about_quota(name)]
             if parse_quantity(amount) < 0:
                 errors.append(value_invalid(at, amount, "must be greater than or equal to 0"))
-        scopes = get_path(obj, "spec.scopes") or ()
-        if not _SCOPES.issuperset(scopes):
-            errors.append(value_invalid("spec.scopes", scopes, "unsupported scope"))
-        return errors
+        return errors + list(_scope_errors(obj))
 
     def validate_update(self, new: Object, old: Object) -> list[FieldError]:
         errors = self.validate(new)

@@ -29,7 +29,6 @@ _OF_QUOTAS: Final = frozenset(
         "services",
         "services.loadbalancers",
         "services.nodeports",
-        "storage",
     }
 )
 _HUGE_PAGES: Final = "hugepages-"
@@ -71,11 +70,26 @@ def _validate_amount(name: str, amount: Any, field: str) -> Iterator[FieldError]
 def complaints_about_resource(name: str) -> tuple[str, ...]:
     """Validate the name of any resource."""
     complaints = qualified_name(name)
-    if complaints or "/" in name or name in _OF_CONTAINERS | _OF_QUOTAS:
+    if complaints or "/" in name or name == "storage" or is_of_quotas(name):
         return complaints
-    if name.removeprefix("requests.").startswith(_HUGE_PAGES):
-        return ()
     return ("must be a standard resource type or fully qualified",)
+
+
+def is_of_quotas(name: str) -> bool:
+    """True for a resource that a quota may name without a domain."""
+    return name in _OF_CONTAINERS | _OF_QUOTAS or _is_huge_pages(name)
+
+
+def _is_huge_pages(name: str) -> bool:
+    return name.removeprefix("requests.").startswith(_HUGE_PAGES)
+
+
+def complaints_about_quota(name: str) -> tuple[str, ...]:
+    """Validate the name of a resource of a quota."""
+    complaints = complaints_about_resource(name)
+    if "/" in name or is_of_quotas(name):
+        return complaints
+    return (*complaints, "must be a standard resource for quota")
 
 
 @lru_cache(maxsize=1024)

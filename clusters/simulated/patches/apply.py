@@ -69,13 +69,15 @@ def _merged(live: Any, config: Any, structure: Structure, names: FieldPath) -> A
     keys = keys_of(config, structure, names)
     if keys is None or not isinstance(live, list):
         return config
-    standing = {entry_of(item, keys): item for item in live}
+    standing: dict[_Entry, list[Any]] = {}
+    for item in live:
+        standing.setdefault(entry_of(item, keys), []).append(item)
     wanted = {entry_of(item, keys): item for item in config}
     return [
-        _merged(standing.get(entry), wanted[entry], structure, names)
+        _merged(standing.get(entry, [None])[0], wanted[entry], structure, names)
         if entry in wanted
-        else standing[entry]
-        for entry in _interleaved(list(standing), list(wanted))
+        else standing[entry].pop(0)
+        for entry in _interleaved([entry_of(item, keys) for item in live], list(wanted))
     ]
 
 

@@ -193,7 +193,7 @@ def _merge_list(
 
 
 def _require_order(patch: list[Any], order: Any, key: str | None) -> None:
-    """Items of a patch are in the order that it names.
+    """Refuse entries that are not in the order which the patch names.
 
     As in a real server, what has no name is passed over as long as there are names left.
     """

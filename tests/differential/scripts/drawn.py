@@ -41,11 +41,17 @@ def _told(c: Dialogue, label: str, kind: Kind, spec: Mapping[str, Any]) -> None:
 
 
 def _each(
-    c: Dialogue, kind: str, items: Sequence[Any], *rules: Mapping[str, str], label: str = "each"
+    c: Dialogue,
+    kind: str,
+    items: Sequence[Any],
+    *rules: Mapping[str, str],
+    label: str = "each",
+    format_: str = "",
 ) -> None:
-    """The answers of rules about each of these texts, or pairs of texts."""
+    """Write down the complaints of rules about each of these texts, or pairs of texts."""
     of_pairs = {"type": "object", "properties": {"a": _TEXT, "b": _TEXT}}
-    schema = _TEXT if isinstance(items[0], str) else of_pairs
+    text = {**_TEXT, "format": format_} if format_ else _TEXT
+    schema = text if isinstance(items[0], str) else of_pairs
     told = {**schema, "x-kubernetes-validations": list(rules)}
     with served(c, kind, it={"type": "array", "maxItems": 200, "items": told}) as of:
         _told(c, label, of, {"it": list(items)})
@@ -138,3 +144,37 @@ def drawn_numbers(c: Dialogue) -> None:
     parts.append("quantity(self.a).add(quantity(self.b)).sub(quantity('1')) == quantity('1')")
     parts.append("sign(quantity(self.a).sub(quantity(self.b)).add(1))")
     _each(c, "Lever", pairs, _shown("true", *parts))
+
+
+_SPANS: Final = (
+    *("1h30m", "2.5s", "3ms", "4us", "5µs", "600ns", "-1s", "1.5h", "0", "+3m", "1h 30m", ".5s"),
+    *(
+        "2 hours",
+        "3 days",
+        "1 week 2 days",
+        "4 hr",
+        "5 wk",
+        "6 sec",
+        "7 milli",
+        "8 micros",
+        "9 nano",
+    ),
+    *("10 minutes", "1d", "2w", "3 min", "4 D", "5 Weeks", "1 d 2 h 3 m 4 s 5 ms"),
+)
+_TIMES: Final = (
+    *("2024-02-29T12:30:45Z", "2024-02-29T12:30:45.123456789Z", "2024-02-29t12:30:45z"),
+    *("2024-12-31T23:59:59+14:00", "2023-02-29T00:00:00Z", "2024-01-01T24:00:00Z"),
+    *("1970-01-01T00:00:00-05:30", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"),
+)
+
+
+@script("Durations and times of any form are read as a real server reads them.", ["4.16"])
+def drawn_times(c: Dialogue) -> None:
+    pieces = ("1", "0", ".", "h", "m", "s", "ms", "d", " ", "-", "week", "n", "µ", "", "x")
+    texts = _texts("spans", _SPANS, pieces, 110)
+    shown = _shown("true", "self.getMilliseconds()", "self.getHours()", "self > duration('1m')")
+    _each(c, "Belt", texts, _shown("true", "self"), shown, format_="duration")
+    marks = ("1", "0", "9", ":", "-", "T", "Z", "+01:00", ".", ".5", "t", "", " ")
+    texts = _texts("times", _TIMES, marks, 110)
+    parts = ("self", "self.getDayOfYear()", "self.getDayOfWeek()", "self.getMilliseconds()")
+    _each(c, "Chain", texts, _shown("true", *parts), format_="date-time")

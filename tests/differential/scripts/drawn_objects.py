@@ -1,4 +1,4 @@
-"""Objects that are drawn at random from small vocabularies: combinations that no other script has.
+"""Objects that are drawn at random from small vocabularies, in unforeseen combinations.
 
 Each script draws from a generator with a seed of its own, so both sides get the same requests.
 Of an answer only what is said is written down.
@@ -14,7 +14,7 @@ from typing import Any, Final
 from tests.differential.dialogue import Dialogue
 from tests.differential.script import script
 from tests.differential.scripts.manifests import Manifest, job, pod
-from vocabulary.kinds import JOB, POD
+from vocabulary.kinds import CONFIG_MAP, JOB, POD, SERVICE
 from vocabulary.objects import get_path
 
 
@@ -372,3 +372,81 @@ def _pod_changes(tolerations: Sequence[Manifest]) -> Cases:
         ("spec.affinity.podAffinity", ({_REQUIRED: [_KEYS]},)),
         ("spec.hostNetwork", (True, False)),
     )
+
+
+_OWNER: Final[Manifest] = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u"}
+_KEYS_OF_MAPS: Final = (
+    *("a", "A.b_c-d", "-a", "a-", "a b", "", "a" * 63, "a" * 64, "x/y", "x.y/z", "X/y", "x/", "/y"),
+    *("a/b/c", "x" * 253 + "/y", "x" * 254 + "/y", "x_y/z", "x/" + "y" * 64, "kubernetes.io/a"),
+)
+_VALUES_OF_LABELS: Final = ("", "b", "-b", "b-", "b c", "b" * 63, "b" * 64, "B.c_d", "é", "b/c")
+_OWNERS: Final[Sequence[Any]] = (
+    [_OWNER],
+    [_OWNER, {**_OWNER, "uid": "v"}],
+    [{**_OWNER, "controller": True}],
+    [{**_OWNER, "controller": True}, {**_OWNER, "uid": "v", "controller": True}],
+    [{**_OWNER, "controller": True}, {**_OWNER, "uid": "v", "controller": False}],
+    *([{**_OWNER, name: ""}] for name in _OWNER),
+    [{**_OWNER, "kind": "Event"}],
+    [{**_OWNER, "apiVersion": "a/b/c"}],
+    [{**_OWNER, "apiVersion": "v1", "blockOwnerDeletion": True}],
+)
+_FINALIZERS: Final[Sequence[Any]] = (
+    *(["a.b/c"], ["a"], ["A/b"], ["a.b/"], ["orphan"], ["foregroundDeletion"], ["a.b/c", "a.b/c"]),
+    *(["orphan", "foregroundDeletion"], [""], ["a.b/c d"], ["kubernetes"], []),
+)
+_NAMES: Final = (
+    *("a", "a.b", "a-b", "-a", "a-", "A", "a..b", "a.-b", "a_b", "", "a" * 253, "a" * 254, "0"),
+    *("a/b", "..", ".", "%", "1.2", "a" * 63 + ".b", "a" * 64 + ".b", "é"),
+)
+
+
+def _metadata_cases(rng: random.Random) -> Cases:
+    # Of several keys a real server takes any first.
+    labels = {rng.choice(_KEYS_OF_MAPS): rng.choice(_VALUES_OF_LABELS)}
+    annotations = {rng.choice(_KEYS_OF_MAPS): "x"}
+    return (
+        ("metadata.labels", (labels,)),
+        ("metadata.annotations", (annotations,)),
+        ("metadata.ownerReferences", _OWNERS),
+        ("metadata.finalizers", _FINALIZERS),
+        ("metadata.name", _NAMES),
+        ("metadata.name", _NAMES),
+        ("metadata.generateName", _NAMES),
+        ("metadata.generation", (0, 5, -1)),
+        ("metadata.deletionGracePeriodSeconds", (5, -1)),
+        ("metadata.uid", ("x",)),
+        ("metadata.resourceVersion", ("", "0", "1")),
+        ("metadata.selfLink", ("/x",)),
+    )
+
+
+@script("Metadata is validated whatever it combines.", ["4.5"])
+def drawn_metadata(c: Dialogue) -> None:
+    rng = random.Random("metadata")
+    shown = [f"metadata.{it}" for it in ("labels", "finalizers", "ownerReferences", "generation")]
+    for number in range(130):
+        kind = rng.choice((CONFIG_MAP, CONFIG_MAP, SERVICE))
+        base = {"apiVersion": "v1", "kind": kind.kind, "metadata": {"name": "a"}}
+        if kind == SERVICE:
+            base["spec"] = {"clusterIP": "None"}
+        drawn = _drawn(rng, base, _metadata_cases(rng), 3)
+        if drawn["metadata"].get("generateName") and not drawn["metadata"]["name"]:
+            drawn["metadata"]["name"] = "b"
+        path = f"{kind.path(c.namespace)}?dryRun=All"
+        _say(c, f"create {number} {drawn['metadata']}", "POST", path, drawn, *shown)
+    path = CONFIG_MAP.path(c.namespace, "held")
+    held = {"name": "held", "finalizers": ["a.b/c"], "labels": {"a": "b"}, "generateName": "h"}
+    c.consult("POST", CONFIG_MAP.path(c.namespace), {**_HELD, "metadata": held})
+    for state in ("standing", "terminating"):
+        for number in range(30):
+            cases = [it for it in _metadata_cases(rng) if "name" not in it[0].lower()]
+            cases.append(("metadata.generateName", ("h", "i", "-")))
+            cases.append(("metadata.creationTimestamp", (None, _EARLY)))
+            drawn = _drawn(rng, {}, cases, 3)
+            told = f"{state} {number} {drawn['metadata']}"
+            _say(c, told, "PATCH", f"{path}?dryRun=All", drawn, *shown)
+        c.consult("DELETE", path)
+
+
+_HELD: Final = {"apiVersion": "v1", "kind": "ConfigMap"}

@@ -63,7 +63,7 @@ def _term(rng: random.Random) -> Manifest:
 
 
 def _wish(rng: random.Random) -> Manifest:
-    """The requirements of a pod for its node, and for the pods there."""
+    """The requirements of a pod on its node, and on the pods there."""
     spec: Manifest = {"tolerations": rng.sample(_TOLERATIONS, rng.randrange(3)), "affinity": {}}
     affinity = spec["affinity"]
     if rng.randrange(4) == 0:

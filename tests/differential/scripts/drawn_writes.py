@@ -227,7 +227,7 @@ _KINDS_OF_LISTS: Final[Manifest] = {
 
 
 def _configuration(rng: random.Random) -> Manifest:
-    """The lists and maps as one manager wants them."""
+    """One manager's wishes for the lists and maps."""
     wanted: Manifest = {}
     parts: Sequence[tuple[str, Any]] = (
         ("set", rng.sample("abc", rng.randint(1, 2))),
