@@ -145,7 +145,8 @@ def test_the_service_account_needs_every_right_it_has_and_is_refused_nothing(
     service = {"metadata": {"name": "js"}, "spec": {"clusterIP": "None", "selector": {"a": "b"}}}
     api.post(SERVICE.path(TEAM), service)
     uncounted = {"action": "RestartJobSetAndIgnoreMaxRestarts"}
-    submitted = job_set("js", failurePolicy={"rules": [uncounted]}, ttlSecondsAfterFinished=1)
+    policy = {"rules": [uncounted], "restartStrategy": "BlockingRecreate"}
+    submitted = job_set("js", failurePolicy=policy, ttlSecondsAfterFinished=1)
     assert refusal(plane, submitted) == ""
     path = JOB_SET.path(TEAM, "js")
     until(lambda: told("HeadlessServiceCreationFailed"), "the Service's name is found taken")
