@@ -149,7 +149,7 @@ def validate_changed(
     if prefix != old.get("generateName"):
         fixed += _validate_prefix(prefix, check_name)
     twice = [*contents, *finalizers, *fixed, *contents, *fixed, *contents, *finalizers]
-    return [*twice, *qualified]
+    return [*twice, *qualified, *qualified]
 
 
 def _validate_fixed(metadata: Object, old: Object) -> list[FieldError]:

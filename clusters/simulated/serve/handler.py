@@ -43,7 +43,12 @@ from clusters.simulated.serve.requests import (
 )
 from clusters.simulated.serve.response_headers import FLOW_HEADERS, retry_after, warnings
 from clusters.simulated.serve.routing import PlainTextError, Route, route
-from clusters.simulated.serve.streaming import AT_ONCE, DEFAULT_TIMEOUT_SECONDS, Stream
+from clusters.simulated.serve.streaming import (
+    AT_ONCE,
+    DEFAULT_TIMEOUT_SECONDS,
+    DELIVERY_SECONDS,
+    Stream,
+)
 from clusters.simulated.serve.traffic import Gate, HungUpError
 from clusters.simulated.watches import EventType
 from vocabulary.errors import ApiError
@@ -297,6 +302,10 @@ class HttpHandler(BaseHTTPRequestHandler):
             self._send_text(log)
         else:
             code, answer = self._carry_out(call, target, client, served)
+            if call.method != "GET" and served.clock.mode == "real":
+                # Whoever writes again at once finds that watches have told of the first write, as
+                # on a real server, whose watches take a millisecond or two.
+                served.traffic.await_delivery(DELIVERY_SECONDS)
             self._send(code, back(answer), told=call.warnings)
 
     def _carry_out(

@@ -16,6 +16,8 @@ from vocabulary.objects import Object
 
 BOOKMARK_SECONDS: Final = 60.0
 DEFAULT_TIMEOUT_SECONDS: Final = 1800.0
+DELIVERY_SECONDS: Final = 0.01
+"""A response waits for the events of its write no longer than that."""
 AT_ONCE: Final = 64
 """So many events that wait are sent at once where time is real."""
 

@@ -61,6 +61,7 @@ class Traffic:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._delivered = threading.Condition(self._lock)
         self._requests = 0
         self._events = 0
         self._moved_s = time.monotonic()
@@ -98,11 +99,18 @@ class Traffic:
         """Events have been written, or never will be."""
         self._count(events=-events)
 
+    def await_delivery(self, seconds: float) -> None:
+        """Wait until no event waits for being written to its client, but no longer."""
+        with self._delivered:
+            self._delivered.wait_for(lambda: not self._events, seconds)
+
     def _count(self, *, requests: int = 0, events: int = 0) -> None:
         with self._lock:
             self._requests += requests
             self._events += events
             self._moved_s = time.monotonic()
+            if events < 0 and not self._events:
+                self._delivered.notify_all()
 
     def settle(
         self,
