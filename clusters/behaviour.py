@@ -47,6 +47,14 @@ TERM_FOR: Final = PREFIX + "term-for"
 TERM_EXIT: Final = PREFIX + "term-exit"
 STUCK_TERMINATING: Final = PREFIX + "stuck-terminating"
 
+OF_BEHAVIOUR: Final = frozenset(
+    (
+        *(BEHAVIOUR, EXIT, EXIT_TIMES, REASON, RUN_FOR, READY_AFTER, RESTART_AFTER, HOLD),
+        *(TERM_FOR, TERM_EXIT, STUCK_TERMINATING),
+    )
+)
+"""The annotations that say how a pod behaves; others of Assay mean nothing to a kubelet."""
+
 NOT_READY_LABEL: Final = PREFIX + "not-ready"
 """Node label: if `true`, the node's kubelet reports NotReady."""
 

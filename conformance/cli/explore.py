@@ -135,8 +135,8 @@ def explore(
 
     It is killed at each of its writes, its writes are refused, objects of its tree are deleted and
     changed, its watches are late, the workload is deleted. Where an end differs from that of the
-    undisturbed run, both are shown. Each failure has a plan that replays it. A campaign
-    that ends by Ctrl-C or SIGTERM reports the runs that ended; its exit code is 130.
+    undisturbed run, both are shown. Each failure has a plan that replays it. A campaign that is
+    ended by Ctrl-C or SIGTERM, as by timeout(1), reports the runs that ended; the exit code is 130.
     """
     import msgspec
     from rich.console import Console

@@ -271,12 +271,12 @@ class NormalForm:
         words = sorted(self._stand_ins, key=lambda word: (-len(word), word))
         addresses = self._addresses()
         self._stand_ins |= addresses
-        alone = (rf"(?<![\d.:]){re.escape(each)}(?![\d.])" for each in sorted(addresses))
+        alone = (rf"(?<![\d.]){re.escape(each)}(?![\d.])" for each in sorted(addresses))
         return re.compile("|".join([*map(re.escape, words), *alone]))
 
     def _addresses(self) -> dict[str, str]:
-        """Placeholders for the addresses of pods and Services: which object gets which one
-        depends on the order of events. An operator may copy them into fields of its own."""
+        """The stand-ins for addresses of pods and Services: which of them is given to whom depends
+        on the order of events. An operator may copy them into fields of its own."""
         found: dict[str, str] = {}
         tracks = (each for each in self._by_uid.values() if each.kind in _WITH_ADDRESS)
         for track in sorted(tracks, key=lambda track: track.removed is None):

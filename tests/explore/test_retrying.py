@@ -1,4 +1,4 @@
-"""An operator that retries a refused write forever counts as at rest, and is explored."""
+"""An operator that retries a refused write without end counts as at rest, and is explored."""
 
 from __future__ import annotations
 

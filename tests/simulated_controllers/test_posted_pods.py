@@ -71,6 +71,10 @@ def test_pods_of_a_declared_image_and_command_behave_as_declared(
     lab = posted(made, Declared(image, command, "run 5s, exit 3"))
     lab.run(60)
     assert (lab.phase(), bool(told(lab))) == (phase, phase == "Running")
+    made["metadata"]["annotations"] = {"assay.dev/touched": "1"}
+    lab = posted(made, Declared(image, command, "run 5s, exit 3"))
+    lab.run(60)
+    assert lab.phase() == phase, "an annotation that says nothing of behaviour changes nothing"
     made["metadata"]["annotations"] = {"assay.dev/behaviour": "run forever"}
     lab = posted(made, Declared(image, command, "run 5s, exit 3"))
     lab.run(60)

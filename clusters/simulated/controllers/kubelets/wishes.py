@@ -6,7 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from clusters.behaviour import BEHAVIOUR, EXIT, PREFIX, BehaviourError, checked, parse_behaviour
+from clusters.behaviour import (
+    BEHAVIOUR,
+    EXIT,
+    OF_BEHAVIOUR,
+    BehaviourError,
+    checked,
+    parse_behaviour,
+)
 from clusters.commands import UnknownCommandError, behaviour_of
 from clusters.simulated.controllers.settings import Declared
 from vocabulary.canonical import digest
@@ -26,7 +33,7 @@ def understood(
     What was declared, and after it commands, count where no annotation says anything; so does the
     end of a container that runs on.
     """
-    if not any(key.startswith(PREFIX) for key in given):
+    if OF_BEHAVIOUR.isdisjoint(given):
         if found := next((each for each in declared if each.covers(pod_spec)), None):
             return {**given, **parse_behaviour(found.behaviour)}, ""
         try:

@@ -73,8 +73,10 @@ def jobs_of_queues_have_workloads(view: KueueHistory) -> Obligations:
 
 def _has_workloads(view: KueueHistory, job: Track, its: Sequence[Track]) -> Obligations:
     run = JobRun(view.history, (job,))
-    since: Moment = job.created
+    since = run.shows_its_pods
     for workload in (*its, None):
+        if since is None:
+            return
         left = run.left_queue(since)
         if left is since or not view.priority_classes(since.n) >= run.priority_classes:
             return

@@ -157,6 +157,15 @@ class JobRun:
         asked = {labels_of(self.track.first).get(PRIORITY_LABEL, "")}
         return frozenset((asked | set(_named_in(self.track.first, "priorityClassName"))) - {""})
 
+    @property
+    def shows_its_pods(self) -> Moment | None:
+        """The first moment at which it says which pods it would have: an AppWrapper once its own
+        controller has found them."""
+        if self.track.kind != str(APP_WRAPPER):
+            return self.track.created
+        known = (each for each in self.track.versions if _has_pod_sets(each.object or {}))
+        return next(known, None)
+
     def left_queue(self, since: Moment) -> Moment | None:
         """The first moment from one on at which it waits in no queue: it names none, is a part of
         another that does, is over, or going."""
@@ -246,6 +255,12 @@ def says_inactive(kind: str, job: Object) -> bool:
     counts += [each.get("active", 0) for each in statuses.values()]
     counts += [each.get("active", 0) for each in get_path(job, "status.replicatedJobsStatus") or ()]
     return is_suspended(job) and not any(counts)
+
+
+def _has_pod_sets(app_wrapper: Object) -> bool:
+    return any(
+        each.get("podSets") for each in get_path(app_wrapper, "status.componentStatus") or ()
+    )
 
 
 def _named_in(value: object, field: str) -> Iterator[str]:
