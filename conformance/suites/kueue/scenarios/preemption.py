@@ -135,7 +135,7 @@ def a_newer_equal_one_gives_way(world: World) -> None:
     world.until(newer.is_ready())
 
 
-@scenario(arms=["KQ-054"], kills="newer-ones-are-spared", config=requeues())
+@scenario(arms=["KQ-052"], config=requeues())
 def one_is_newer_since_it_was_evicted(world: World) -> None:
     """With LowerOrNewerEqualPriority an older Job gives way that is behind a newer one since it was
     evicted, where evictions decide the order."""
