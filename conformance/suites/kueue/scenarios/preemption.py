@@ -135,10 +135,10 @@ def a_newer_equal_one_gives_way(world: World) -> None:
     world.until(newer.is_ready())
 
 
-@scenario(arms=["KQ-052"], config=requeues())
-def one_is_newer_since_it_was_evicted(world: World) -> None:
-    """With LowerOrNewerEqualPriority an older Job gives way that is behind a newer one since it was
-    evicted, where evictions decide the order."""
+@scenario(arms=["KQ-012", "KQ-105"], config=requeues())
+def evicted_one_takes_nothing_back(world: World) -> None:
+    """With LowerOrNewerEqualPriority a Job that was evicted has none preempted that has passed it
+    since, where evictions decide the order."""
     policy = {"withinClusterQueue": "LowerOrNewerEqualPriority"}
     queue(world, quota={"cpu": "2"}, preemption=policy)
     runs = QueuedJob.of(world, "runs", "run 7m")
