@@ -18,7 +18,7 @@ CLAIM = "JS-104"
 
 @pytest.fixture(scope="module")
 def run() -> RunResult:
-    return run_scenario("suspension/queue-places-its-pods")
+    return run_scenario("suspension/queue-places-its-pods/at-rest")
 
 
 def with_resumed(run: RunResult, change: Callable[[dict[str, Any]], None]) -> list[Verdict]:

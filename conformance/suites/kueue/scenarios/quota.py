@@ -132,7 +132,7 @@ def quota_is_raised(world: World) -> None:
     world.until(its.is_finished())
 
 
-@scenario(arms=["KQ-105"])
+@scenario(arms=["KQ-105"], kills="the-last-unit-is-kept")
 def job_is_made_smaller(world: World) -> None:
     """A Job that does not fit is admitted once its user asks for fewer pods."""
     queue(world)
