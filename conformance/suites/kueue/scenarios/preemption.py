@@ -135,7 +135,7 @@ def a_newer_equal_one_gives_way(world: World) -> None:
     world.until(newer.is_ready())
 
 
-@scenario(arms=["KQ-012"], kills="evicted-ones-keep-their-place", config=requeues())
+@scenario(arms=["KQ-012"], kills="equal-ones-are-preempted", config=requeues())
 def evicted_one_takes_nothing_back(world: World) -> None:
     """With LowerOrNewerEqualPriority a Job that was evicted has none preempted that has passed it
     since, where evictions decide the order."""
