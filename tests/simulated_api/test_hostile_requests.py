@@ -117,7 +117,6 @@ UNLIKE = {
     "'GET' '/openapi/v2'": "not served; clients read /openapi/v3",
     "'GET' '/metrics'": "not served: nobody measures a simulation",
     "labelSelector=a%3D%00": "Go reads a selector up to its first NUL",
-    "fieldSelector=%3D": "a real server takes a selector without a field for none",
     "application/yaml b'\\xff\\xfe'": "Go replaces what is not UTF-8, the simulation refuses it",
     "\\\\ud800": "Go replaces half of a surrogate pair, the simulation refuses it",
     "protobuf b'k8s\\x00'": "an empty envelope has no kind",

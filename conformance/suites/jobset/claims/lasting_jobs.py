@@ -40,23 +40,26 @@ def replicated_jobs_stay(view: JobSetHistory) -> Obligations:
     of their pods while it is suspended."""
     for run in view.subjects:
         for before, after in run.changes:
-            if changed := _changed(before.object, after.object):
+            # Between two versions that a watch was told of it may have been suspended.
+            is_open = not view.history.shows_every_version
+            if changed := _changed(before.object, after.object, is_open):
                 yield violated(
                     after,
                     f"{when(after)}: {run} is changed in its replicated jobs {listed(changed)}.",
                     before,
                 )
     for write, standing in refused_changes(view.history):
-        if write.submitted is not None and _changed(standing, write.submitted):
+        if write.submitted is not None and _changed(standing, write.submitted, is_open=False):
             yield met(write)
 
 
-def _changed(before: Object, after: Object) -> list[str]:
-    """The names of the replicated jobs that did not stay as they were."""
+def _changed(before: Object, after: Object, is_open: bool) -> list[str]:
+    """The names of the replicated jobs that did not stay as they were; where `is_open`, queues
+    may have placed their pods meanwhile."""
     was, now = (get_path(each, "spec.replicatedJobs") or () for each in (before, after))
     if was == now:
         return []
-    is_open = any(get_path(each, "spec.suspend", False) for each in (before, after))
+    is_open = is_open or any(get_path(each, "spec.suspend", False) for each in (before, after))
     old, new = (
         {str(each.get("name")): _filled(_lasting(each, is_open)) for each in jobs}
         for jobs in (was, now)
