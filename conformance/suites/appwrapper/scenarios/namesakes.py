@@ -55,6 +55,17 @@ def name_is_at_its_limits(world: World, name: str) -> None:
     world.until(aw.is_gone())
 
 
+@scenario(arms=["AW-006", "AW-020", "INV-3"])
+def two_have_one_generated_name(world: World) -> None:
+    """Two components whose names are generated from one prefix both exist, in each attempt."""
+    pods = [bare_pod(generateName="p-", labels={"number": each}) for each in ("one", "two")]
+    aw = AppWrapper.submit(world, appwrapper(*pods), retryLimit=1)
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(KillPod(FIRST_POD))
+    world.until(aw.has_reset(1))
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+
+
 @scenario(arms=["AW-051", "INV-5", "MLB-051"])
 def appwrapper_is_created_again(world: World) -> None:
     """An AppWrapper that has the name of one before it begins anew, with its own counter."""

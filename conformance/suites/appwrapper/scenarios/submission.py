@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from chaos.faults import EditObject, HoldObject
+from chaos.choice import PodChoice
+from chaos.faults import EditObject, HoldObject, KillPod
 from conformance.scenario_type import scenario
 from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.workloads import appwrapper, bare_pod, job, pod_spec
@@ -68,7 +69,8 @@ def others_have_their_finalizers_on_it(world: World) -> None:
 
 @scenario(arms=["AW-095", "AW-097"])
 def it_comes_with_a_finalizer_of_others(world: World) -> None:
-    """The controller's finalizer is added, and put back, beside one that the user brought."""
+    """The controller's finalizer is added, and put back, beside one that the user brought, and as
+    long as what has succeeded is kept."""
     finalizers = ["example.com/backup"]
     manifest = AppWrapper.manifest(world, "pod.yaml")
     aw = AppWrapper.submit(
@@ -77,6 +79,10 @@ def it_comes_with_a_finalizer_of_others(world: World) -> None:
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(EditObject("AppWrapper", "a", {"metadata": {"finalizers": finalizers}}))
     world.wait(10 * SECOND)
+    world.inject(EditObject("AppWrapper", "a", {"metadata": {"finalizers": None}}))
+    world.wait(10 * SECOND)
+    world.inject(KillPod(PodChoice(of="AppWrapper/a"), exit_code=0))
+    world.until(aw.is_in("Succeeded"))
     world.inject(EditObject("AppWrapper", "a", {"metadata": {"finalizers": None}}))
     world.wait(10 * SECOND)
 

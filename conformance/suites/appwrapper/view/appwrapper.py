@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.history.outages import is_unanswered
 from conformance.history.tracks import Moment, Track
+from conformance.norm.templates import first_difference
 from conformance.suites.appwrapper.view.attempt_ends import AttemptEnd
 from conformance.suites.appwrapper.view.attempts import Attempt
 from conformance.suites.appwrapper.view.deletions import Cause, DeleteRequest, Deletion
@@ -124,10 +125,35 @@ class AppWrapperRun:
 
     def component_of(self, track: Track) -> Component | None:
         """The entry of the spec that an object is an instance of."""
-        for component in self.components:
-            if component.makes(track.kind, track.name):
-                return component
-        return None
+        found = self._makers(track)
+        if len(found) > 1:
+            return self._told_apart.get(track.uid, found[0])
+        return found[0] if found else None
+
+    def _makers(self, track: Track) -> list[Component]:
+        return [each for each in self.components if each.makes(track.kind, track.name)]
+
+    @cached_property
+    def _told_apart(self) -> Mapping[str, Component]:
+        """By uid, the components of its objects whose names several could have: the first whose
+        template fits, and that has no other object then."""
+        found: dict[str, Component] = {}
+        standing: dict[int, Track] = {}
+        for kind in {each.kind for each in self.components}:
+            for track in self.history.by_kind.get(kind, ()):
+                makers = self._makers(track)
+                if len(makers) < 2 or (controller_of(track.first) or {}).get("uid") != self.uid:
+                    continue
+                fits = [each for each in makers if not first_difference(each.template, track.first)]
+                free = [
+                    each
+                    for each in fits or makers
+                    if each.position not in standing
+                    or not standing[each.position].exists_at(track.created.n)
+                ]
+                found[track.uid] = (free or fits or makers)[0]
+                standing[found[track.uid].position] = track
+        return found
 
     @cached_property
     def pods(self) -> list[Track]:
