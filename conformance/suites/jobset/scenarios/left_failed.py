@@ -224,8 +224,9 @@ def left_failed_job_restarts_with_its_replicated_job(world: World) -> None:
     },
 )
 def jobs_that_never_start(world: World, case: tuple[str, list[str], str]) -> None:
-    """Jobs that wait for one that is left failed never start. That fails the JobSet if its success
-    policy cannot hold without them, and else it completes with the others."""
+    """Jobs that wait for one that is left failed never start, nor once it is deleted. That fails
+    the JobSet if its success policy cannot hold without them, and else it completes with the
+    others."""
     operator, targets, end = case
     jobs = [replicated_job("first"), replicated_job("then"), replicated_job("w")]
     jobs[1]["dependsOn"] = [{"name": "first", "status": "Complete"}]
@@ -236,7 +237,9 @@ def jobs_that_never_start(world: World, case: tuple[str, list[str], str]) -> Non
     its.fail("first-0")
     world.until(its.has_failed_job("first-0"))
     if end == "Completed":
-        world.wait(20 * SECOND)
+        world.wait(10 * SECOND)
+        its.delete_job("first-0")
+        world.wait(10 * SECOND)
         its.fail("w-0", 0)
         world.until(its.has_completed())
     else:

@@ -80,15 +80,19 @@ class Queues:
 
     def node_labels(self, admission: Snapshot) -> dict[str, str]:
         """The nodeLabels of the flavors of an admission that all of its pod sets have."""
+        of_pod_sets = self.labels_of_pod_sets(admission)
+        return dict(set.intersection(*of_pod_sets)) if of_pod_sets else {}
+
+    def labels_of_pod_sets(self, admission: Snapshot) -> list[set[tuple[str, str]]]:
+        """The nodeLabels of the flavors of each pod set of an admission."""
         of_name = {
             track.name: get_path(track.at(admission.n), "spec.nodeLabels") or {}
             for track in self._history.by_kind.get(str(RESOURCE_FLAVOR), ())
         }
-        of_pod_sets = [
+        return [
             {label for name in each["flavors"].values() for label in of_name.get(name, {}).items()}
             for each in admission.assignments
         ]
-        return dict(set.intersection(*of_pod_sets)) if of_pod_sets else {}
 
     def first_from(self, run: WorkloadRun, since: Moment) -> Moment | None:
         """The first moment from one on at which it waits, fits into the nominal quota of its
