@@ -13,9 +13,9 @@ from conformance.suites.jobset.api import (
     DOMAIN,
     INDEX_LABEL,
     NAME_LABEL,
-    RELEASED,
     REPLICATED_JOB_LABEL,
     RESTART_ATTEMPT,
+    WITH_JOB_RESTARTS,
 )
 from conformance.suites.jobset.decisions import CHILD_MARKS, MADE_OF_TEMPLATE
 from conformance.suites.jobset.judging import claim
@@ -107,7 +107,7 @@ def _attempts(run: JobSetRun, child: Child) -> set[str]:
     found: set[str] = set()
     for each in _known_states(run, child.track.created):
         found.add(str(each.counted))
-        if run.edition == RELEASED:
+        if run.edition in WITH_JOB_RESTARTS:
             found.add(str(each.restarts))
     return found
 
