@@ -91,13 +91,17 @@ class StatusDraft:
         self._status["conditions"] = with_condition(standing, new, self._now_us)
 
     def counts(self, seen: Observation, rules: Rules) -> StatusDraft:
-        """Count the current Jobs of each replicated job."""
+        """Count the current Jobs of each replicated job. Those that a restart has yet to replace
+        are active as long as their pods run: a queue gives their quota to others else."""
         counted = []
         for replicated_job in replicated_jobs(self._job_set):
             name = replicated_job["name"]
             count = {"name": name, **_counts(seen.current_of.get(name, ()), rules)}
             count["failed"] += sum(child.replicated_job == name for child in seen.left_failed)
             count["succeeded"] += sum(child.replicated_job == name for child in seen.succeeded)
+            count["active"] += sum(
+                job.is_active and job.child.replicated_job == name for job in seen.stale
+            )
             counted.append(count)
         self._status["replicatedJobsStatus"] = counted
         self._succeeded({job.child for job in seen.current if job.has_succeeded} | seen.succeeded)

@@ -211,7 +211,10 @@ class Queues:
             rest = standing.without(leaving)
             placements = rest.placements(queue, preemptor.parts(evicted.n))
             if not any(
-                rest.fits(queue, placed) and (spec.borrows or rest.is_within_nominal(queue, placed))
+                rest.fits(queue, placed)
+                and (spec.borrows or rest.is_within_nominal(queue, placed))
+                # A policy may prefer to preempt in a flavor to what is left of the next one.
+                and (not spec.preempts_first or rest.come_first(queue, placed, evicted))
                 for placed in placements
             ):
                 return False
