@@ -69,7 +69,9 @@ def no_borrowing_by_preemption(run: WorkloadRun) -> Obligations:
         for evicted in run.queues.preempted:
             if evicted.preemptor != run.track.uid or not before < evicted.n < admission.n:
                 continue
-            queue, standing = str(admission.cluster_queue), run.queues.at(admission.n)
+            # Of several victims one may be gone first, and its quota be enough for now.
+            standing = run.queues.at(admission.n).without(run.queues.leaving(admission.n))
+            queue = str(admission.cluster_queue)
             spec = standing.queues.get(queue)
             if spec is None or spec.borrows:
                 continue

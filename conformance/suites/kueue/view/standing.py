@@ -173,13 +173,13 @@ class Standing:
         return iter(found)
 
     def come_first(self, queue: str, placed: Held, victim: WorkloadState) -> bool:
-        """True if none of the flavors of a placement comes after those that a victim holds."""
-        last = {name: flavor for flavor, name in usage_of(victim)}
+        """True if none of the flavors of a placement comes after one that a victim holds."""
         return all(
-            group.flavors.index(flavor) <= group.flavors.index(last[name])
+            group.flavors.index(flavor) <= group.flavors.index(other)
             for group in self.queues[queue].groups
             for flavor, name in placed
-            if name in group.resources and last.get(name) in group.flavors
+            for other, of in usage_of(victim)
+            if name == of and name in group.resources and other in group.flavors
         )
 
     def suiting(self, group: Group, pod: Object) -> list[str]:
