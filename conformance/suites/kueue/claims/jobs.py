@@ -18,7 +18,7 @@ from conformance.suites.kueue.view import KueueHistory, WorkloadRun
 from conformance.suites.kueue.view.job import JobRun, placement, starts, stops
 from vocabulary.history import Write
 from vocabulary.kinds import JOB, POD, STATEFUL_SET
-from vocabulary.objects import Object, controller_of, get_path, labels_of
+from vocabulary.objects import Object, controller_of, get_path, is_terminating, labels_of
 
 
 @claim("KQ-056", api("count", 1), level=Level.DERIVED, armed_by="Workload of a Job or JobSet")
@@ -292,7 +292,7 @@ def pods_that_run_are_not_reclaimable(run: WorkloadRun) -> Obligations:
     told = (after for before, after in run.changes if after.reclaimable != before.reclaimable)
     moments: list[Moment] = [*told, *run.job.bindings]
     for moment in moments:
-        state, left = run.at(moment.n), len(run.job.pods_left(moment.n))
+        state, left = run.at(moment.n), len(_of_this_attempt(run, moment))
         if state is None or not (state.has_quota and state.reclaimable) or state.is_evicted:
             continue  # of one that is evicted, pods stop that count until then
         is_true = state.reclaimable + left <= count
@@ -304,6 +304,17 @@ def pods_that_run_are_not_reclaimable(run: WorkloadRun) -> Obligations:
             happened=moment if is_true else run.next_needed(moment, count - left),
             unless=run.job.has_at_most(count - state.reclaimable, moment),
         )
+
+
+def _of_this_attempt(run: WorkloadRun, at: Moment) -> list[Track]:
+    """The pods that are left of a job, but for those that stop since before its last admission."""
+    assert run.job is not None
+    began = max((each.n for each in run.admissions if each.n <= at.n), default=-1)
+    return [
+        pod
+        for pod in run.job.pods_left(at.n)
+        if pod.created.n > began or not is_terminating(pod.at(at.n))
+    ]
 
 
 @claim(

@@ -75,11 +75,14 @@ def no_borrowing_by_preemption(run: WorkloadRun) -> Obligations:
             spec = standing.queues.get(queue)
             if spec is None or spec.borrows:
                 continue
+            # One that held several flavors may have been preempted for what it held of another.
+            lost = [name for _, name in usage_of(evicted)]
             beyond = [
                 what
                 for what in usage_of(admission)
                 if standing.held(queue, what) > standing.nominal(queue, what)
                 and what in usage_of(evicted)
+                and lost.count(what[1]) == 1
             ]
             is_known = run.queues.is_steady(evicted.t, admission)
             if beyond and is_known and not run.queues.freed(evicted, admission, queue):

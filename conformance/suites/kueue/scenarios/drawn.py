@@ -26,7 +26,7 @@ from vocabulary.clock import SECOND
 
 FLAVORS = ("f0", "f1", "f2")
 BEHAVIOURS = ("run 30s", "run 1m", "run forever", "run forever, stop 5s")
-ROUNDS = 12
+ROUNDS, MOST_JOBS = 16, 8
 
 
 @scenario(
@@ -40,11 +40,15 @@ def queues_are_drawn(world: World, number: int) -> None:
     queues = _queues(world, rng)
     classes = [priority_class(world, name, value) for name, value in (("low", 1), ("high", 9))]
     jobs: list[QueuedJob | QueuedJobSet] = []
-    for turn in range(ROUNDS):
-        if turn < ROUNDS - 3:
-            jobs.append(_submit(world, rng, f"j{turn}", rng.choice(queues), rng.choice(classes)))
+    its: QueuedJob | QueuedJobSet | None = None
+    for _ in range(ROUNDS):
+        if len(jobs) < MOST_JOBS and (not jobs or rng.random() < 0.7):
+            into, priority = rng.choice(queues), rng.choice(classes)
+            jobs.append(_submit(world, rng, f"j{len(jobs)}", into, priority))
         world.wait(rng.choice((1, 5, 20)) * SECOND)
-        _befall(world, rng, rng.choice(jobs))
+        # Several things happen to the same job, one after the other.
+        its = rng.choice(jobs) if its is None or rng.random() < 0.5 else its
+        _befall(world, rng, its)
     world.wait(30 * SECOND)
     for its in jobs:
         if its.now:

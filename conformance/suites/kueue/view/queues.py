@@ -171,6 +171,7 @@ class Queues:
             if state.preemptor == evicted.preemptor and state.n < evicted.n
             if state.cluster_queue == evicted.cluster_queue
             if (now := other.at(evicted.n)) is not None and now.is_evicted and now.has_quota
+            if now.n != evicted.n  # its own, of an earlier time
         ]
 
     def peers(self, run: WorkloadRun, queue: str, n: int) -> list[Snapshot]:
@@ -305,6 +306,15 @@ class Queues:
             for each in self.preempted
             if each.preemptor == run.track.uid and each.cluster_queue == queue
         ]
+
+    def preempts_instead(self, run: WorkloadRun, since: Moment) -> Moment | None:
+        """The first preemption for a Workload from a moment on, where its queue prefers that to the
+        next flavor."""
+        spec = self.spec(self.queue_of(run, since.n), since.n)
+        if spec is None or not spec.preempts_first:
+            return None
+        its = (each for each in self.preempted if each.preemptor == run.track.uid)
+        return next((each for each in its if each.n >= since.n), None)
 
     def freed(self, evicted: Snapshot, until: Moment, queue: str) -> bool:
         """True if others of a queue were admitted since one was preempted, or others than the
@@ -894,9 +904,11 @@ def _resumed(track: Track, since: Moment) -> Moment | None:
 
 
 def _turns(run: WorkloadRun) -> Iterator[Moment]:
-    """The moments at which a Workload holds other quota than before, or begins to go."""
+    """The moments at which a Workload holds other quota than before, or begins to go, other than
+    by a preemption."""
     for before, after in run.changes:
-        if _held(before) != _held(after) or before.is_terminating != after.is_terminating:
+        begins_to_go = before.is_leaving != after.is_leaving and not after.preemptor
+        if begins_to_go or _held(before) != _held(after):
             yield after
     if run.track.removed is not None and run.snapshots[-1].has_quota:
         yield run.track.removed
