@@ -161,7 +161,7 @@ def completed_jobset_runs_nothing(run: JobSetRun) -> Obligations:
     armed_by="Job that had succeeded, and is gone",
 )
 def successes_last(run: JobSetRun) -> Obligations:
-    """A Job that has succeeded MUST NOT be created again, whoever deleted it, unless the failure
+    """A Job that has succeeded MUST NOT be created again once it is deleted, unless the failure
     policy restarts it."""
     for name in run.wanted:
         children = run.children_of(name)
