@@ -40,8 +40,8 @@ ROUNDS = 10
 
 
 @scenario(
-    arms=["INV-5", "INV-9"],
-    kills="succeeds-with-first-pod",
+    arms=["AW-021", "INV-5", "INV-9"],
+    kills="counts-stopping-pods-as-running",
     cases={f"{number:02}": number for number in range(1, 33)},
 )
 def workload_is_drawn(world: World, number: int) -> None:

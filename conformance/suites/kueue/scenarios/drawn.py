@@ -31,6 +31,7 @@ ROUNDS, MOST_JOBS = 16, 8
 
 @scenario(
     arms=["KQ-047", "KQ-105"],
+    kills="first-pod-set-is-enough",
     roles=("kueue", "jobset"),
     cases={f"{number:02}": number for number in range(1, 33)},
 )
