@@ -27,7 +27,7 @@ from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD, USERS_CONFIG
 from conformance.suites.appwrapper.scenarios.workloads import appwrapper, bare_pod, job, pod_spec
 from conformance.world import World
-from vocabulary.clock import MILLISECOND, SECOND
+from vocabulary.clock import MILLISECOND, MINUTE, SECOND
 from vocabulary.kinds import CONFIG_MAP, Kind
 from vocabulary.objects import Object, labels_of, uid_of
 
@@ -64,6 +64,13 @@ def two_have_one_generated_name(world: World) -> None:
     world.inject(KillPod(FIRST_POD))
     world.until(aw.has_reset(1))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+
+
+@scenario(arms=["AW-096"])
+def two_of_one_generated_name_complete(world: World) -> None:
+    """An AppWrapper of two components whose names are generated from one prefix succeeds."""
+    AppWrapper.submit(world, appwrapper(*[bare_pod(generateName="p-")] * 2), "run 5s, exit 0")
+    world.wait(MINUTE)
 
 
 @scenario(arms=["AW-051", "INV-5", "MLB-051"])
