@@ -191,6 +191,7 @@ def what_was_waited_for_is_gone(world: World) -> None:
     world.until(its.has_started("first-0"))
     its.fail("first-0", 0)
     world.until(its.has_started("then-0"))
+    world.wait(10 * SECOND)
     its.delete_job("first-0")
     world.wait(20 * SECOND)
     its.fail("w-0")
