@@ -76,7 +76,7 @@ def _try(c: Dialogue, label: str, obj: Manifest) -> None:
 
 @script("Limits complete a pod's resources, and refuse those beyond them.", ["4.16"])
 def drawn_limit_ranges(c: Dialogue) -> None:
-    rng = random.Random("limit ranges")
+    rng = c.random("limit ranges")
     for number in range(14):
         limits = []
         for type_ in rng.sample(("Container", "Pod", "PersistentVolumeClaim"), rng.randint(1, 2)):
@@ -118,7 +118,7 @@ def drawn_limit_ranges(c: Dialogue) -> None:
 
 @script("A quota counts what a pod asks for, if the pod is in its scope.", ["4.16"])
 def drawn_quotas(c: Dialogue) -> None:
-    rng = random.Random("quotas")
+    rng = c.random("quotas")
     for number in range(30):
         scopes = rng.choice(_SCOPES)
         names = rng.sample(sorted(_HARD), rng.randint(1, 3))
