@@ -26,7 +26,7 @@ from tests.differential.transcript import Transcript, play
 from vocabulary.canonical import digest
 
 FOLDER: Final = Path(__file__).parent / "redrawn"
-DRAWS: Final = 3
+DRAWS: Final = 8
 FEWER: Final[Mapping[str, int]] = {"drawn-costs": 2, "drawn-values": 2}
 """These take seconds each."""
 DIFFERS: Final = "-"

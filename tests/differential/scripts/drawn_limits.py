@@ -31,7 +31,6 @@ _HARD: Final[Mapping[str, Sequence[str]]] = {
     "secrets": ("1",),
     "odd": ("1",),
     "requests.hugepages-2Mi": ("2Mi",),
-    "example.org/gpu": ("1",),
 }
 _SCOPES: Final = (
     *([it] for it in ("BestEffort", "NotBestEffort", "Terminating", "NotTerminating")),
@@ -65,7 +64,13 @@ def _try(c: Dialogue, label: str, obj: Manifest) -> None:
     if answer.code >= 300:
         # A real server goes through the resources in any order.
         c.note(
-            label, [answer.code, *sorted(re.split(r"[\[\]]|, (?=spec)", answer.body["message"]))]
+            label,
+            [
+                answer.code,
+                *sorted(
+                    re.split(r"[\[\]]|, (?=spec)|, (?=maximum|minimum)", answer.body["message"])
+                ),
+            ],
         )
         return
     spec = answer.body["spec"]
@@ -131,7 +136,7 @@ def drawn_quotas(c: Dialogue) -> None:
             "spec": spec,
         }
         answer = c.consult("POST", RESOURCE_QUOTA.path(c.namespace), obj)
-        c.note(f"{number}: {spec}", sorted(re.split(", ", answer.body.get("message", ""))))
+        c.note(f"{number}: {spec}", sorted(re.split(r", |[\[\]]", answer.body.get("message", ""))))
         if answer.code >= 300:
             continue
         path = RESOURCE_QUOTA.path(c.namespace, "q")

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from tests.differential.dialogue import Dialogue
+from tests.differential.exchange import Answer
 from tests.differential.script import script
 from tests.differential.scripts.custom_resources import definition, version
 from tests.differential.scripts.rules import INTEGER, objects, one, served
@@ -51,19 +52,34 @@ _GRAMMAR: Final[Mapping[str, tuple[str, ...]]] = {
     "quantity": ("'1'", "'1500m'", "'1Ki'", "'2.5'", "'-3'", "'1e3'", "<text>"),
     "version": ("'1.2.3'", "'1.10.0'", "'1.2.3-rc.1'", "'2.0.0+b'", "<text>"),
     "texts": (
-        *("self.texts", "[<text>, <text>]", "[<text>]", "<lists>[0]", "<text>.split(',')"),
+        *(
+            "self.texts",
+            "[<text>, <text>]",
+            "[<text>]",
+            "<lists>.map(l, l.join('+'))",
+            "<text>.split(',')",
+        ),
         *("<text>.split(<text>)", "<text>.split(',', <nat>)", "<text>.findAll('[a-z]')"),
         *("<text>.findAll('[a-z]+', <nat>)", "<texts>.map(x, <text>)", "<texts>.sort()"),
         *("<texts>.filter(x, <bool>)", "<texts>.reverse()", "<texts>.slice(0, <nat>)"),
-        *("<texts>.distinct()", "<lists>.flatten()", "(<texts> + <texts>)", "<map>.map(k, k)"),
+        *(
+            "<texts>.distinct()",
+            "self.lists.map(l, l.join('+'))",
+            "(<texts> + <texts>)",
+            "<map>.map(k, k).sort()",
+        ),
         *("<texts>.transformList(i, x, x + string(i))", "<texts>.sortBy(s, s.size())"),
         *(
             "self.parts.map(p, p.name)",
-            "<map>.transformList(k, v, k + v)",
+            "<map>.transformList(k, v, k + v).sort()",
             "<texts>.map(x, <bool>, x)",
         ),
         *("[optional.of(<text>), optional.none()].unwrapOpt()", "[?self.?absent, ?self.?text]"),
-        *("<ints>.map(i, string(i))", "<map>.filter(k, k > 'a')", "url(<url>).getQuery()['e']"),
+        *(
+            "<ints>.map(i, string(i))",
+            "<map>.filter(k, k > 'a').sort()",
+            "url(<url>).getQuery()['e']",
+        ),
         "<texts>.transformList(i, x, i > 0, x)",
     ),
     "lists": ("[<texts>, <texts>]", "<texts>.map(x, [x, <text>])", "self.lists"),
@@ -85,7 +101,7 @@ _GRAMMAR: Final[Mapping[str, tuple[str, ...]]] = {
         *("self.sizes", "lists.range(<nat>)", "[<int>, <int>]", "<texts>.map(x, x.size())"),
         *("<ints>.sort()", "<ints>.reverse()", "<ints>.distinct()", "<ints>.map(i, i * 2 - 1)"),
         *("<ints>.filter(i, i > <int>)", "(<ints> + <ints>)", "<ints>.slice(<nat>, 2)"),
-        "<texts>.transformMap(i, x, i).map(k, k)",
+        "<texts>.transformMap(i, x, i).map(k, k).sort()",
     ),
     "reals": ("[<real>, <real>]", "<ints>.map(i, double(i) / 2.0)"),
     "spans": ("[<span>, <span>]",),
@@ -174,18 +190,18 @@ _GRAMMAR: Final[Mapping[str, tuple[str, ...]]] = {
         *("type(self.any) == int", "dyn(<int>) == <real>", "<int> < <real>", "self.raw == b'hi'"),
     ),
 }
-_OTHER: Final[Mapping[str, str]] = {
-    "text": "'zz'",
-    "texts": "['zz']",
-    "map": "{'zz': 'zz'}",
-    "ints": "[7777]",
-    "int": "7777",
-    "real": "7777.5",
-    "span": "duration('7777s')",
-    "moment": "timestamp('1977-07-07T07:07:07Z')",
-    "bool": "true",
+_OTHER: Final[Mapping[str, tuple[str, str]]] = {
+    "text": ("'zz'", "string({0})"),
+    "texts": ("['zz']", "{0}.join('|')"),
+    "map": ("{'zz': 'zz'}", "({0}.map(k, k).sort() + {0}.map(k, {0}[k]).sort()).join('|')"),
+    "ints": ("[7777]", "'%d %d %d'.format([{0}.size(), {0}.sum(), {0}.indexOf({0}[0])])"),
+    "int": ("7777", "'%d'.format([{0}])"),
+    "real": ("7777.5", "'%s'.format([{0}])"),
+    "span": ("duration('7777s')", "'%d'.format([{0}.getMilliseconds()])"),
+    "moment": ("timestamp('1977-07-07T07:07:07Z')", "'%d'.format([int({0})])"),
+    "bool": ("true", "'%s'.format([{0}])"),
 }
-"""What an expression of each kind is compared with."""
+"""What an expression of each kind is compared with, and how its value is shown."""
 _PART: Final = re.compile("<([a-z]+)>")
 
 
@@ -241,8 +257,8 @@ def _rules(c: Dialogue, rng: random.Random, count: int) -> Iterator[dict[str, An
         text = _grown(rng, kind, rng.randint(1, 3))
         # A variable is there in loops alone.
         bound = f"[self.other].map(x, {text})[0]" if re.search(r"\bx\b", text) else text
-        shown = bound if kind == "text" else f"'%s'.format([{bound}])"
-        told = {"rule": f"{bound} == {_OTHER[kind]}", "messageExpression": shown}
+        other, shown = _OTHER[kind]
+        told = {"rule": f"{bound} == {other}", "messageExpression": shown.replace("{0}", bound)}
         schema = {**objects(told), "properties": dict(_PROPERTIES)}
         answer = c.consult("POST", path, definition("shims", "Shim", version("v1", it=schema)))
         if answer.code == 201:
@@ -264,5 +280,11 @@ def drawn_values(c: Dialogue) -> None:
             for value in _VALUES:
                 path = f"{kind.path(c.namespace)}?dryRun=All"
                 answer = c.consult("POST", path, one(kind, it=value))
-                causes = answer.body.get("details", {}).get("causes") or ()
-                c.note(f"{start}", [it["message"].partition(": ")[2] for it in causes])
+                c.note(f"{start}", list(_values(answer)))
+
+
+def _values(answer: Answer) -> Iterator[str]:
+    """What the broken rules show; not why one has no value, which Go says in words of its own."""
+    for cause in answer.body.get("details", {}).get("causes") or ():
+        said = cause["message"].partition('"object": ')[2]
+        yield "no value" if "evaluating rule" in said or not said else said
