@@ -17,6 +17,7 @@ import typer
 
 from tests.differential import scripts
 from tests.differential.compare import differences
+from tests.differential.dialogue import Step
 from tests.differential.plane import definitions
 from tests.differential.real_target import SETTINGS, RealTarget, started
 from tests.differential.record import PARALLEL_SCRIPTS
@@ -47,9 +48,9 @@ def simulated(script: Script, draw: int) -> Transcript:
     return play(script, SimulatedTarget(definitions()), draw)
 
 
-def digests(transcript: Transcript) -> list[str]:
+def digests(steps: Sequence[Step]) -> list[str]:
     """A few digits for each step."""
-    return [digest(_plain(step))[:_DIGITS] for step in transcript.steps]
+    return [digest(_plain(step))[:_DIGITS] for step in steps]
 
 
 def _plain(value: Any) -> Any:
@@ -75,8 +76,8 @@ def _compared(script: Script, real: Transcript, draw: int) -> Iterator[str]:
     ours = simulated(script, draw)
     for one in differences(real, ours):
         typer.echo(f"{draw}: {one}")
-    others = digests(ours)
-    for place, each in enumerate(digests(real)):
+    others = digests(ours.steps)
+    for place, each in enumerate(digests(real.steps)):
         yield each if others[place : place + 1] == [each] else DIFFERS
 
 

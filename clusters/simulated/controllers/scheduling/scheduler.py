@@ -195,7 +195,7 @@ class Scheduler(Controller):
             else shown["lastTransitionTime"],
             "reason": "Unschedulable",
             "message": message,
-            "observedGeneration": meta(pod).get("generation", 1),
+            "observedGeneration": meta(pod)["generation"],
         }
 
     def _preempt(self, pod: Object, wish: Wish, victims: Victims) -> Work:

@@ -29,6 +29,7 @@ from vocabulary.objects import (
     Object,
     annotations_of,
     controller_of,
+    get_path,
     is_terminating,
     labels_of,
     meta,
@@ -240,7 +241,7 @@ class DeploymentController(WorkloadController):
             entry
             for entry in self._old_sets(deployment, new)
             if not entry["spec"].get("replicas", 1)
-            and not (entry.get("status") or {}).get("replicas")
+            and not get_path(entry, "status.replicas")
             and not is_terminating(entry)
         ]
         for replica_set in sorted(empty, key=_revision)[: max(0, len(empty) - limit)]:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from clusters.simulated.controllers.workloads.workload import scaled, without_empty
 from vocabulary.clock import SECOND, Micros, parse_rfc3339
-from vocabulary.objects import Object, condition, meta, name_of
+from vocabulary.objects import Object, condition, get_path, meta, name_of
 
 _DEFAULT_DEADLINE_SECONDS: Final = 600
 _PAUSED: Final = "DeploymentPaused"
@@ -27,7 +27,7 @@ def bounds(spec: Object) -> tuple[int, int]:
 
 def available(replica_set: Object) -> int:
     """How many pods of a ReplicaSet have been ready for long enough."""
-    count: int = (replica_set.get("status") or {}).get("availableReplicas", 0)
+    count: int = get_path(replica_set, "status.availableReplicas", 0)
     return count
 
 
@@ -46,7 +46,7 @@ def deployment_status(
     updated = 0 if new is None else _sum([new], "replicas")
     status = without_empty(
         {
-            "observedGeneration": meta(deployment).get("generation", 0),
+            "observedGeneration": meta(deployment)["generation"],
             "replicas": total,
             "updatedReplicas": updated,
             "readyReplicas": _sum(sets, "readyReplicas"),

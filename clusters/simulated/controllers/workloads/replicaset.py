@@ -74,7 +74,7 @@ def _status(replica_set: Object, active: list[Object], available: int) -> dict[s
                 "fullyLabeledReplicas": sum(wanted <= labels_of(pod).items() for pod in active),
                 "readyReplicas": sum(is_ready(pod) for pod in active),
                 "availableReplicas": available,
-                "observedGeneration": meta(replica_set).get("generation", 0),
+                "observedGeneration": meta(replica_set)["generation"],
             }
         ),
     }
