@@ -88,7 +88,7 @@ def _validate_completion(new: _View, old: _View) -> Iterable[FieldError]:
     times_changed = end_changed or start != old.start_time
     if start and end and times_changed and parse_rfc3339(end) < parse_rfc3339(start):
         yield value_invalid("status.completionTime", end, "must be equal to or after `startTime`")
-    if new.failed and not new.failure_target and (not old.failed or old.failure_target):
+    if new.failed and not old.failed and not new.failure_target:
         yield contradiction(
             _CONDITIONS, "cannot set Failed=True condition without the FailureTarget=true condition"
         )
