@@ -125,7 +125,7 @@ def _victims(weaker: list[Object], trial: _Trial) -> tuple[Object, ...]:
 
 
 def _priority(pod: Object) -> int:
-    found: int = pod["spec"].get("priority", 0)
+    found: int = pod["spec"]["priority"]
     return found
 
 

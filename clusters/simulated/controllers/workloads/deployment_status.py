@@ -16,9 +16,9 @@ _UNDER_WAY: Final = ("NewReplicaSetCreated", "ReplicaSetUpdated", "FoundNewRepli
 
 def bounds(spec: Object) -> tuple[int, int]:
     """How many pods there may be too many, and too few, while rolling; not both 0."""
-    rolling = spec.get("strategy", {}).get("rollingUpdate") or {}
-    wanted = spec.get("replicas", 1)
-    if spec.get("strategy", {}).get("type") == "Recreate":
+    rolling = spec["strategy"].get("rollingUpdate") or {}
+    wanted = spec["replicas"]
+    if spec["strategy"].get("type") == "Recreate":
         return 0, 0
     surge = scaled(rolling.get("maxSurge", "25%"), wanted, round_up=True)
     unavailable = scaled(rolling.get("maxUnavailable", "25%"), wanted, round_up=False)
@@ -40,7 +40,7 @@ def deployment_status(
 ) -> dict[str, Any]:
     """The status of a deployment with these ReplicaSets, `new` being that of its template."""
     spec = deployment["spec"]
-    wanted = spec.get("replicas", 1)
+    wanted = spec["replicas"]
     _, unavailable = bounds(spec)
     total, ready_long = _sum(sets, "replicas"), _sum(sets, "availableReplicas")
     updated = 0 if new is None else _sum([new], "replicas")
@@ -124,6 +124,6 @@ def deadline_us(spec: Object, status: Object) -> Micros | None:
     shown = condition({"status": status}, "Progressing")
     if shown is None or shown["reason"] not in _UNDER_WAY or spec.get("paused"):
         return None
-    deadline = spec.get("progressDeadlineSeconds", _DEFAULT_DEADLINE_SECONDS)
+    deadline = spec["progressDeadlineSeconds"]
     at_us: Micros = parse_rfc3339(shown["lastUpdateTime"]) + deadline * SECOND
     return at_us

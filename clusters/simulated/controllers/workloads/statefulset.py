@@ -88,9 +88,9 @@ class StatefulSetController(WorkloadController):
     def _move(self, owner: Object, update: str) -> Generator[Request, Any, None]:
         """Create, replace and delete pods as far as the order allows it now."""
         spec = owner["spec"]
-        ordered = spec.get("podManagementPolicy", "OrderedReady") == "OrderedReady"
+        ordered = spec["podManagementPolicy"] == "OrderedReady"
         start = (spec.get("ordinals") or {}).get("start", 0)
-        wanted = range(start, start + spec.get("replicas", 1))
+        wanted = range(start, start + spec["replicas"])
         pods = self._pods(owner)
         current = get_path(owner, "status.currentRevision") or update
         for ordinal in wanted:
@@ -190,7 +190,7 @@ class StatefulSetController(WorkloadController):
         now_us = self.loop.now_us
         before = get_path(owner, "status.currentRevision") or update
         updated = sum(labels_of(pod).get(REVISION_LABEL) == update for pod in standing)
-        settled = updated == spec.get("replicas", 1) == len(alive) and all(
+        settled = updated == spec["replicas"] == len(alive) and all(
             is_ready(pod) for pod in standing
         )
         current = update if settled else before
