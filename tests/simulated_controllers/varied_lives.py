@@ -26,6 +26,7 @@ from vocabulary.errors import ApiError
 from vocabulary.kinds import (
     CONFIG_MAP,
     DEPLOYMENT,
+    ENDPOINT_SLICE,
     JOB,
     NAMESPACE,
     NODE,
@@ -97,7 +98,13 @@ def _term(rng: Draw) -> dict[str, Any]:
             },
         )
     )
-    return {"topologyKey": rng.choice((_ZONE, _HOST)), "labelSelector": label}
+    where: dict[str, Any] = _maybe(
+        rng,
+        4,
+        namespaces=([DEFAULT], ["other"]),
+        namespaceSelector=({}, {"matchLabels": {"a": "b"}}),
+    )
+    return {"topologyKey": rng.choice((_ZONE, _HOST)), "labelSelector": label, **where}
 
 
 def _affinity(rng: Draw) -> dict[str, Any]:
@@ -108,7 +115,12 @@ def _affinity(rng: Draw) -> dict[str, Any]:
         told = {"key": key, "operator": operator}
         if "Exist" not in operator:
             told["values"] = values
-        return {"nodeAffinity": {_REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [told]}]}}}
+        terms: list[dict[str, Any]] = [{"matchExpressions": [told]}]
+        if rng.randrange(3) == 0:
+            named = {"key": "metadata.name", "operator": rng.choice(("In", "NotIn"))}
+            terms[0] |= {"matchFields": [{**named, "values": ["n0"]}]}
+            terms += [{"matchExpressions": [told]}] * rng.randrange(2)
+        return {"nodeAffinity": {_REQUIRED: {"nodeSelectorTerms": terms}}}
     name = rng.choice(("podAffinity", "podAntiAffinity"))
     return {name: {_REQUIRED: [_term(rng) for _ in range(rng.randint(1, 2))]}}
 
@@ -118,6 +130,7 @@ def _pod_spec(rng: Draw, container: str, restarts: Sequence[str]) -> dict[str, A
     limits = {name: it for name, it in requests.items() if name == "nvidia.com/gpu"}
     told = {"name": container, "image": "x", "resources": {"requests": requests, "limits": limits}}
     told |= _maybe(rng, 6, command=(["sh", "-c", "exit 4"], ["sleep", "6"], ["false"]))
+    told |= _maybe(rng, 8, env=([{"name": "A", "value": "b"}],))
     told |= _maybe(rng, 6, ports=([{"containerPort": 80, "name": "http"}],))
     containers = [told, *([{"name": "side", "image": "y"}] if rng.randrange(6) == 0 else [])]
     spec: dict[str, Any] = {"containers": containers, "restartPolicy": rng.choice(restarts)}
@@ -213,7 +226,13 @@ def _replicated(rng: Draw, kind: Kind, name: str) -> Object:
     template = _template(rng, app=app)
     spec: dict[str, Any] = {
         "replicas": rng.randint(0, 4),
-        "selector": {"matchLabels": {"app": app}},
+        "selector": rng.choice(
+            (
+                {"matchLabels": {"app": app}},
+                {"matchLabels": {"app": app}},
+                {"matchExpressions": [{"key": "app", "operator": "In", "values": [app, "z"]}]},
+            )
+        ),
         "template": template,
     }
     if kind != STATEFUL_SET:
@@ -444,8 +463,9 @@ class _Life:
         for place in range(rng.randint(1, 3)):
             kind, make = rng.choice(_KINDS)
             self.tried(lambda kind=kind, make=make, place=place: self.create(kind, make, place))
-        for _ in range(rng.randint(4, 9)):
-            lab.run(rng.choice((0, 1, 4, 10, 25)))
+        for _ in range(rng.randint(5, 12)):
+            # Things happen at rest, and amid what controllers do, which takes some milliseconds.
+            lab.run(rng.choice((0, 0.002, 0.005, 0.01, 0.02, 0.04, 1, 4, 10, 25)))
             self.tried(rng.choice(self._happenings()))
         lab.run(60)
         for kind, name in self.made:
@@ -479,7 +499,8 @@ class _Life:
         pods = (self.delete_pod, self.end_pod, self.relabel, self.evict, self.set_status, self.hold)
         nodes = (self.taint, self.cordon, self.delete_node, self.add_node, self.lose_kubelet)
         others = (self.pause, self.kill, self.own, self.namespace, self.disown, self.claim)
-        return (*people, *pods, *nodes, *others)
+        beside = (self.serve, self.edit_slices, self.edit_claim, self.recreate, self.recreate_pod)
+        return (*people, *pods, *nodes, *others, *beside, self.node_fails, self.edit_status)
 
     def _pod(self) -> str:
         names = sorted(name_of(each) for each in self.lab.pods)
@@ -618,6 +639,92 @@ class _Life:
         made = _pod(self.rng, f"stray{len(self.lab.pods)}")
         made["metadata"]["labels"] = dict(labels)
         self.lab.create(made)
+
+    def serve(self) -> None:
+        """A Service comes, goes, or chooses other pods."""
+        if self.rng.randrange(3) == 0:
+            self.lab.delete(SERVICE, "s")
+            return
+        ports = self.rng.choice(
+            (
+                [],
+                [{"port": 80}, {"port": 81, "name": "q", "targetPort": "http"}],
+                [{"port": 80, "targetPort": "none"}],
+                [{"port": 80, "protocol": "UDP", "targetPort": "http"}],
+            )
+        )
+        for place, port in enumerate(ports):
+            port.setdefault("name", f"p{place}")
+        selector = self.rng.choice(({"app": "a"}, {"app": "b"}, {"app": "a", "x": "y"}, None))
+        spec = {"ports": ports or None, "selector": selector}
+        if self.lab.get(SERVICE, "s") is None:
+            self.lab.create(_made(SERVICE, "s", spec={"clusterIP": "None", **spec}))
+        else:
+            self.lab.patch(SERVICE, "s", {"spec": spec})
+
+    def edit_slices(self) -> None:
+        """Somebody else changes an EndpointSlice, or has one of the same Service."""
+        slices = sorted(name_of(each) for each in self.lab.all(ENDPOINT_SLICE))
+        if slices and self.rng.randrange(3):
+            labels = {"endpointslice.kubernetes.io/managed-by": self.rng.choice(("me", None))}
+            body = self.rng.choice(({"endpoints": []}, {"metadata": {"labels": labels}}))
+            self.lab.patch(ENDPOINT_SLICE, self.rng.choice(slices), body)
+        elif slices and self.rng.randrange(2):
+            self.lab.delete(ENDPOINT_SLICE, self.rng.choice(slices))
+        else:
+            body = _made(ENDPOINT_SLICE, f"own{len(slices)}", addressType="IPv4", endpoints=[])
+            body["metadata"]["labels"] = {"kubernetes.io/service-name": "s"}
+            self.lab.create(body)
+
+    def edit_claim(self) -> None:
+        """A claim is deleted, or gets another finalizer or owner."""
+        claims = sorted(name_of(each) for each in self.lab.all(PERSISTENT_VOLUME_CLAIM))
+        if not claims:
+            return
+        name = self.rng.choice(claims)
+        if self.rng.randrange(2):
+            self.lab.delete(PERSISTENT_VOLUME_CLAIM, name)
+            return
+        finalizers = self.lab.get(PERSISTENT_VOLUME_CLAIM, name)["metadata"].get("finalizers") or []
+        owner = {"apiVersion": "v1", "kind": "Service", "name": "s", "uid": "gone"}
+        metadata = self.rng.choice(
+            ({"finalizers": [*finalizers, "a.b/held"]}, {"ownerReferences": [owner]})
+        )
+        self.lab.patch(PERSISTENT_VOLUME_CLAIM, name, {"metadata": metadata})
+
+    def recreate(self) -> None:
+        """A workload is deleted, and another of its name comes at once."""
+        kind, name = self._work()
+        make = next(it for known, it in _KINDS if known == kind)
+        self.lab.patch(kind, name, {"metadata": {"finalizers": None}})
+        self.lab.delete(kind, name, propagation_policy=self.rng.choice(("Background", "Orphan")))
+        self.lab.run(self.rng.choice((0, 0.003, 0.05)))
+        self.lab.create(make(self.rng, name))
+
+    def recreate_pod(self) -> None:
+        """A pod is gone at once, and another has its name."""
+        name = self._pod()
+        body = {"metadata": {"finalizers": None}}
+        self.lab.patch(POD, name, body)
+        self.lab.delete(POD, name, grace_period_seconds=0)
+        self.lab.run(self.rng.choice((0, 0.003, 0.02)))
+        self.lab.create(_pod(self.rng, name))
+
+    def node_fails(self) -> None:
+        """A node says that it is not ready, or is once more."""
+        labels = {"assay.dev/not-ready": self.rng.choice(("true", "true", None))}
+        self.lab.patch(NODE, self.rng.choice(self.nodes), {"metadata": {"labels": labels}})
+
+    def edit_status(self) -> None:
+        """Somebody else writes a workload's status."""
+        kind, name = self._work()
+        condition = {"type": "Odd", "status": "True", "reason": "x", "message": "y"}
+        found = self.lab.get(kind, name) or {}
+        conditions = (found.get("status") or {}).get("conditions") or []
+        status = self.rng.choice(
+            ({"conditions": [*conditions, condition]}, {"observedGeneration": 1}, {"replicas": 9})
+        )
+        self.lab.patch(kind, name, {"status": status}, subresource="status")
 
     def namespace(self) -> None:
         """A namespace with an object that may hold it."""

@@ -225,7 +225,7 @@ class RayJobController(WorkloadController):
             status |= {"jobStatus": "SUCCEEDED", "jobDeploymentStatus": "Complete"}
         elif said == "FAILED" or condition_status(submitter, "Failed") == "True":
             failed = int(status.get("failed", 0)) + 1
-            is_last = failed > int(job["spec"]["backoffLimit"])
+            is_last = failed > int(job["spec"].get("backoffLimit", 0))
             status |= {
                 "failed": failed,
                 "jobStatus": "FAILED",
