@@ -1,4 +1,4 @@
-"""What the simulation answers to thousands of objects with one wrong value each.
+"""Answers of the simulation to thousands of objects with one wrong value each.
 
 A digest of the answers for each kind and each way to write it, recorded in `recordings`;
 `python -m tests.simulated_api.fuzzed_answers` records them again. A line that differs then is a
@@ -33,7 +33,7 @@ _DIGITS: Final = 12
 
 
 def begin(fuzz: Fuzz) -> list[Call]:
-    """What is created before."""
+    """Requests that create a namespace and the objects."""
     namespace = {"metadata": {"name": NAMESPACE}}
     return [Call("POST", "/api/v1/namespaces", json.dumps(namespace).encode()), *fuzz.existing()]
 

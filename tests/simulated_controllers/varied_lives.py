@@ -352,7 +352,7 @@ _KINDS: Final[Sequence[tuple[Kind, Callable[[Draw, str], Object]]]] = (
 
 
 def _beside(rng: Draw, *, every_kind: bool) -> list[Object]:
-    """What stands beside the workloads."""
+    """Objects that stand beside the workloads."""
     selector = {"app": rng.choice("abc")}
     port = {"port": 80, **_maybe(rng, 2, targetPort=("http", 8080), name=("p",), protocol=("UDP",))}
     service = {
@@ -458,7 +458,7 @@ class _Life:
         self.made: list[tuple[Kind, str]] = []
 
     def told(self) -> list[str]:
-        """What is done, line by line."""
+        """All that is done, line by line."""
         rng, lab = self.rng, self.lab
         for place in range(rng.randint(1, 3)):
             kind, make = rng.choice(_KINDS)
@@ -547,7 +547,7 @@ class _Life:
         self.lab.handle(Create(POD, body, DEFAULT, name, "eviction"))
 
     def set_status(self) -> None:
-        """Somebody else than the kubelet says how a pod is."""
+        """A pod gets a status, though not from its kubelet."""
         name = self._pod()
         condition = {"type": "DisruptionTarget", "status": "True", "reason": "x", "message": "y"}
         status = self.rng.choice(
@@ -663,7 +663,7 @@ class _Life:
             self.lab.patch(SERVICE, "s", {"spec": spec})
 
     def edit_slices(self) -> None:
-        """Somebody else changes an EndpointSlice, or has one of the same Service."""
+        """An EndpointSlice is changed, or another one is made for the same Service."""
         slices = sorted(name_of(each) for each in self.lab.all(ENDPOINT_SLICE))
         if slices and self.rng.randrange(3):
             labels = {"endpointslice.kubernetes.io/managed-by": self.rng.choice(("me", None))}
@@ -716,7 +716,7 @@ class _Life:
         self.lab.patch(NODE, self.rng.choice(self.nodes), {"metadata": {"labels": labels}})
 
     def edit_status(self) -> None:
-        """Somebody else writes a workload's status."""
+        """A workload gets a status, though not from its controller."""
         kind, name = self._work()
         condition = {"type": "Odd", "status": "True", "reason": "x", "message": "y"}
         found = self.lab.get(kind, name) or {}

@@ -99,4 +99,4 @@ def drawn_names(c: Dialogue) -> None:
 
 
 _GENERATED: Final = re.compile(r'"[^"]*[a-z0-9]{5}"')
-"""What may be a generated name."""
+"""A name that may have been generated."""

@@ -201,7 +201,7 @@ _OTHER: Final[Mapping[str, tuple[str, str]]] = {
     "moment": ("timestamp('1977-07-07T07:07:07Z')", "'%d'.format([int({0})])"),
     "bool": ("true", "'%s'.format([{0}])"),
 }
-"""What an expression of each kind is compared with, and how its value is shown."""
+"""For each kind of expression a value to compare it with, and how its own is shown."""
 _PART: Final = re.compile("<([a-z]+)>")
 
 
@@ -284,7 +284,7 @@ def drawn_values(c: Dialogue) -> None:
 
 
 def _values(answer: Answer) -> Iterator[str]:
-    """What the broken rules show; not why one has no value, which Go says in words of its own."""
+    """The values that broken rules show; Go says in words of its own why one has none."""
     for cause in answer.body.get("details", {}).get("causes") or ():
         said = cause["message"].partition('"object": ')[2]
         yield "no value" if "evaluating rule" in said or not said else said

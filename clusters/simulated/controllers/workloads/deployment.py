@@ -42,7 +42,6 @@ from vocabulary.requests import Create, Patch, Request, Update
 HASH_LABEL: Final = "pod-template-hash"
 REVISION: Final = "deployment.kubernetes.io/revision"
 _HISTORY: Final = "deployment.kubernetes.io/revision-history"
-_DEFAULT_HISTORY: Final = 10
 
 
 class DeploymentController(WorkloadController):

@@ -8,7 +8,6 @@ from clusters.simulated.controllers.workloads.workload import scaled, without_em
 from vocabulary.clock import SECOND, Micros, parse_rfc3339
 from vocabulary.objects import Object, condition, get_path, meta, name_of
 
-_DEFAULT_DEADLINE_SECONDS: Final = 600
 _PAUSED: Final = "DeploymentPaused"
 _TIMED_OUT: Final = "ProgressDeadlineExceeded"
 _UNDER_WAY: Final = ("NewReplicaSetCreated", "ReplicaSetUpdated", "FoundNewReplicaSet")
