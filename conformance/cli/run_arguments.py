@@ -116,7 +116,8 @@ class RunArguments:
         typer.Option(
             metavar="NAME",
             help="The reading of the norm to judge by, where a suite has several: kep or released; "
-            "of quota also strict or mlbatch. Default: the first of each suite.",
+            "of jobset also kep-v0.12, of quota strict or mlbatch. Default: the first of each "
+            "suite.",
         ),
     ] = ""
     seed: Annotated[

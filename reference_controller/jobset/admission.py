@@ -183,7 +183,7 @@ def _policy_changes(new: Object, old: Object, rules: Rules) -> Iterator[Cause]:
 def _part_changes(new: Object, old: Object, rules: Rules) -> Iterator[Cause]:
     # A queue sets the templates in the update that resumes the JobSet, or takes them back in the
     # one that suspends it.
-    may_change = rules.open_fields(is_suspended(new) or is_suspended(old))
+    may_change = rules.open_fields(is_suspended(old), is_suspended(new))
     now, before = (
         [_without_empty(_without(each, may_change)) for each in replicated_jobs(job_set)]
         for job_set in (new, old)

@@ -88,12 +88,13 @@ def _creates(
     if seen.stale and rules.waits_for_stale(restart_strategy(job_set)):
         return (), None
     standing = {job.child for job in (*seen.stale, *seen.current)}
+    gone = seen.left_failed | seen.succeeded
     numbering = Numbering(job_set)
     due: list[Create] = []
     wake_at_us: list[Micros] = []
     for child, replicated_job in children_of(job_set):
         may = is_suspended(job_set) or child.replicated_job in allowed
-        if not rules.is_missing(child in standing) or child in seen.left_failed or not may:
+        if not rules.is_missing(child in standing) or child in gone or not may:
             continue
         name = rules.job_name(job_set, child)
         at_us = _not_before_us(job_set, child, name)

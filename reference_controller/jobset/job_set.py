@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from reference_controller.jobset.names import Condition
@@ -91,6 +91,35 @@ def partial_restarts_of(job_set: Object) -> tuple[Object, ...]:
 def left_failed_of(job_set: Object) -> tuple[Object, ...]:
     """`status.leftFailed`: one record per Job, as it was created."""
     return tuple(status_of(job_set).get("leftFailed") or ())
+
+
+def succeeded_of(job_set: Object) -> set[ChildId]:
+    """`status.succeeded`: the Jobs that have succeeded since the last restart that concerns them,
+    by replicated job as `completedIndexes` of a Job: 0-3,5."""
+    return {
+        ChildId(record["replicatedJob"], index)
+        for record in status_of(job_set).get("succeeded") or ()
+        for first, _, last in (part.partition("-") for part in record["indexes"].split(","))
+        for index in range(int(first), int(last or first) + 1)
+    }
+
+
+def succeeded_records(succeeded: Collection[ChildId]) -> list[Object]:
+    """The same as the status has it."""
+    found: dict[str, list[list[int]]] = {}
+    for name, index in sorted(succeeded):
+        spans = found.setdefault(name, [])
+        if spans and spans[-1][1] == index - 1:
+            spans[-1][1] = index
+        else:
+            spans.append([index, index])
+    return [
+        {
+            "replicatedJob": name,
+            "indexes": ",".join(f"{a}-{b}" if a < b else f"{a}" for a, b in spans),
+        }
+        for name, spans in found.items()
+    ]
 
 
 def partial_restarts_of_child(job_set: Object, child: ChildId, name: str) -> int:

@@ -133,6 +133,8 @@ class Observation:
     """The others that it controls, in the order of the spec."""
     left_failed: frozenset[ChildId] = frozenset()
     """The Jobs that were left failed, and are gone."""
+    succeeded: frozenset[ChildId] = frozenset()
+    """The Jobs that had succeeded, and are gone."""
     current_of: Mapping[str, tuple[Job, ...]] = field(default_factory=dict)
     """These by the replicated job."""
 

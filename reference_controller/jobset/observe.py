@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from reference_controller.jobset.job_set import children_of
+from reference_controller.jobset.job_set import children_of, succeeded_of
 from reference_controller.jobset.network import subdomain_of
 from reference_controller.jobset.observation import Job, Observation
 from reference_controller.jobset.rules import Rules
@@ -42,7 +42,7 @@ def under(seen: Observation, job_set: Object, rules: Rules) -> Observation:
 
 
 def sorted_out(seen: Observation, jobs: Sequence[Job], rules: Rules) -> Observation:
-    """The Jobs as the status has them: stale or current, or gone and left failed."""
+    """The Jobs as the status has them: stale or current, or gone, left failed or succeeded."""
     standing = {job.child for job in jobs}
     stale: list[Job] = []
     current_of: dict[str, list[Job]] = {}
@@ -59,6 +59,11 @@ def sorted_out(seen: Observation, jobs: Sequence[Job], rules: Rules) -> Observat
             child
             for child, _ in children_of(seen.job_set)
             if child not in standing and rules.stays_left_failed(child, seen.job_set)
+        ),
+        succeeded=frozenset(
+            child
+            for child in rules.stays_succeeded(succeeded_of(seen.job_set))
+            if child not in standing
         ),
         current_of={name: tuple(some) for name, some in current_of.items()},
     )

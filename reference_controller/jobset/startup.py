@@ -64,8 +64,8 @@ def _is_in_order(job_set: Object, rules: Rules) -> bool:
 
 def _all_are(seen: Observation, replicated_job: Object, status: str, rules: Rules) -> bool:
     jobs = seen.current_of.get(replicated_job["name"], ())
-    gone = sum(child.replicated_job == replicated_job["name"] for child in seen.left_failed)
-    started = len(jobs) + (0 if status == "Complete" else gone)
+    gone = seen.succeeded if status == "Complete" else seen.succeeded | seen.left_failed
+    started = len(jobs) + sum(child.replicated_job == replicated_job["name"] for child in gone)
     return rules.are_all_there(started, replicas_of(replicated_job)) and all(
         rules.satisfies(job, status) for job in jobs
     )

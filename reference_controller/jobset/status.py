@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from reference_controller.jobset.job_set import (
+    ChildId,
+    job_name,
     partial_restarts_of,
     replicated_jobs,
     status_of,
+    succeeded_of,
+    succeeded_records,
 )
 from reference_controller.jobset.observation import Job, Observation
 from reference_controller.jobset.rules import Rules
@@ -28,9 +32,16 @@ class StatusDraft:
     def done(self) -> Object:
         return self._status
 
+    def _succeeded(self, children: Collection[ChildId]) -> None:
+        """Remember the Jobs that have succeeded: they may be deleted, and are not created again."""
+        self._status.pop("succeeded", None)
+        if children:
+            self._status["succeeded"] = succeeded_records(children)
+
     def restart(self, *, restarts: int, counted: int, partial: Sequence[Object]) -> None:
         self._status["restarts"] = restarts
         self._status["restartsCountTowardsMax"] = counted
+        self._succeeded(())
         if partial_restarts_of(self._job_set):
             self._status["partialRestarts"] = [*partial]
 
@@ -43,6 +54,14 @@ class StatusDraft:
             if (each["replicatedJob"], each["job"]) != key
         ]
         self._status["partialRestarts"] = [*kept, record]
+        self._succeeded(
+            {
+                child
+                for child in succeeded_of({"status": self._status})
+                if child.replicated_job != record["replicatedJob"]
+                or record["job"] not in ("", job_name(self._job_set, child))
+            }
+        )
 
     def left_failed(self, job: Job) -> None:
         """Remember a Job that is left failed: it may be deleted, and is not created again."""
@@ -72,14 +91,20 @@ class StatusDraft:
         self._status["conditions"] = with_condition(standing, new, self._now_us)
 
     def counts(self, seen: Observation, rules: Rules) -> StatusDraft:
-        """Count the current Jobs of each replicated job."""
+        """Count the current Jobs of each replicated job. Those that a restart has yet to replace
+        are active as long as their pods run: a queue gives their quota to others else."""
         counted = []
         for replicated_job in replicated_jobs(self._job_set):
             name = replicated_job["name"]
             count = {"name": name, **_counts(seen.current_of.get(name, ()), rules)}
             count["failed"] += sum(child.replicated_job == name for child in seen.left_failed)
+            count["succeeded"] += sum(child.replicated_job == name for child in seen.succeeded)
+            count["active"] += sum(
+                job.is_active and job.child.replicated_job == name for job in seen.stale
+            )
             counted.append(count)
         self._status["replicatedJobsStatus"] = counted
+        self._succeeded({job.child for job in seen.current if job.has_succeeded} | seen.succeeded)
         return self
 
 

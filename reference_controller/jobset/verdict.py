@@ -129,14 +129,16 @@ def _succeeded(
     unfinished = 0
     if left_failed:
         asked_for = sum(map(replicas_of, replicated_jobs(seen.job_set))) - sum(hopeless.values())
-        finished = len(seen.left_failed) + sum(job.is_finished for job in seen.current)
+        finished = len(seen.left_failed | seen.succeeded)
+        finished += sum(job.is_finished for job in seen.current)
         unfinished = asked_for - finished
     operator = str(policy["operator"])
     out_of_hope = rules.hopeless_targets(hopeless, names)
     if left_failed and rules.is_out_of_reach(operator, wanted, out_of_hope):
         message = "jobset failed since no job is left that could succeed"
         return _failed(draft, Reason.SUCCESS_OUT_OF_REACH, message)
-    if rules.has_completed(operator, wanted, jobs, unfinished):
+    gone = sum(child.replicated_job in names for child in seen.succeeded)
+    if rules.has_completed(operator, wanted, jobs, gone, unfinished):
         message = "jobset completed successfully"
         draft.finished(Condition.COMPLETED, Reason.ALL_JOBS_COMPLETED, message)
         return Verdict(draft.done(), Note(Reason.ALL_JOBS_COMPLETED, message))

@@ -319,7 +319,7 @@ class _Pass:
 
     def _restore(self, workload: Workload) -> Generator[Request, Any, None]:
         """Take back what an admission has changed."""
-        if self.integration.is_placed(self.job):
+        if self.office.rules.takes_back(self.integration.is_placed(self.job)):
             yield from self._send(self.integration.restore(self.job, workload.pod_sets))
 
     def _send(self, requests: Iterable[Request]) -> Generator[Request, Any, None]:

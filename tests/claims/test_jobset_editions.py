@@ -32,7 +32,8 @@ class RuleMajor(Rules):
 
 
 @pytest.mark.parametrize(
-    ("edition", "outcome"), [("kep", Outcome.FAILED), ("released", Outcome.PASSED)]
+    ("edition", "outcome"),
+    [("kep", Outcome.FAILED), ("kep-v0.12", Outcome.FAILED), ("released", Outcome.PASSED)],
 )
 def test_the_first_rule_that_matches_any_failure_decides_in_the_edition_released(
     edition: str, outcome: Outcome
@@ -41,7 +42,26 @@ def test_the_first_rule_that_matches_any_failure_decides_in_the_edition_released
     run = run_one(SCENARIOS[FIRST_RULE_IS_OF_THE_LATER], wrong, 1729, edition=edition)
     assert {v.claim: v.outcome for v in run.verdicts}["JS-002"] is outcome
     failed = {v.claim for v in run.verdicts if v.outcome is Outcome.FAILED}
-    assert bool(failed) is (edition == "kep")
+    assert bool(failed) is edition.startswith("kep")
+
+
+def test_the_kep_of_v0_12_promises_other_restarts_of_jobs() -> None:
+    scenario = SCENARIOS["jobset/partial-restarts/job-restarts"]
+    other = {
+        edition: {
+            claim.id
+            for claim in claims.load()
+            if claim.suite == "jobset" and (not claim.editions or edition in claim.editions)
+        }
+        for edition in ("kep", "kep-v0.12", "released")
+    }
+    assert other["kep"] - other["kep-v0.12"] == {
+        "JS-009", "JS-025", "JS-045", "JS-073", "JS-097", "JS-110"
+    }  # fmt: skip
+    assert other["kep-v0.12"] - other["released"] == {"JS-006", "JS-024", "JS-112"}
+    assert other["kep-v0.12"] - other["kep"] == {"JS-111"}
+    run = run_one(scenario, implementation("reference", "jobset"), 1729, edition="kep-v0.12")
+    assert not [v for v in run.verdicts if v.outcome is Outcome.FAILED]
 
 
 def test_failures_that_are_apart_are_answered_alike_in_both_editions() -> None:

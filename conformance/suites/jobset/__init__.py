@@ -12,7 +12,7 @@
 """
 
 from conformance.suite import Suite
-from conformance.suites.jobset.api import KEP, RELEASED
+from conformance.suites.jobset.api import KEP, KEP_V0_12, RELEASED
 from conformance.suites.jobset.kind import KIND
 from conformance.suites.jobset.lanes import lanes
 from conformance.suites.jobset.settings import SETTINGS
@@ -23,7 +23,7 @@ SUITE = Suite(
     prefixes=("JS",),
     package=__name__,
     roles=("jobset",),
-    editions=(KEP, RELEASED),
+    editions=(KEP, KEP_V0_12, RELEASED),
     kinds=(KIND,),
     settings=SETTINGS,
     need_webhooks=("JS-006", "JS-007", "JS-009", "JS-046", "JS-075", "JS-096", "JS-109", "JS-110"),

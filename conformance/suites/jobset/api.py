@@ -20,8 +20,12 @@ EXCLUSIVE_TOPOLOGY: Final = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 
 KEP: Final = "kep"
 """The edition that is the norm, to the letter."""
+KEP_V0_12: Final = "kep-v0.12"
+"""The edition of the text that v0.12.0 ships: it has RestartJob and how that is counted."""
 RELEASED: Final = "released"
 """The edition of what released controllers promise instead."""
+WITH_JOB_RESTARTS: Final = frozenset({KEP_V0_12, RELEASED})
+"""The editions that define RestartJob, RestartJobAndIgnoreMaxRestarts, and their counters."""
 
 FAIL_JOB_SET: Final = "FailJobSet"
 RESTART_JOB_SET: Final = "RestartJobSet"

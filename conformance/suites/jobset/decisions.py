@@ -248,3 +248,10 @@ REPLACED_JOBS: Final = Decision(
     "the norm has the controller delete the Jobs that restart, and names repeat; a deletion by "
     "name alone, by a cache that lags, may hit the Job of somebody else",
 )
+SUCCESSES_LAST: Final = Decision(
+    "J34",
+    "A Job that has succeeded and is gone, by its TTL or a user, counts as succeeded, and is not "
+    "created again before a restart that concerns it.",
+    "the status counts the Jobs that have completed, and work that is done is not to be done "
+    "again; the norm speaks of restarts as the one reason to",
+)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from conformance.history import History, Track
 from conformance.history.lanes import Lane, State, Tone, bar_height
-from conformance.suites.jobset.api import RELEASED
+from conformance.suites.jobset.api import WITH_JOB_RESTARTS
 from conformance.suites.jobset.job_lanes import job_lanes
 from conformance.suites.jobset.view import JobSetHistory, JobSetRun, Snapshot
 from conformance.suites.jobset.view.answers import Answer, answers
@@ -80,7 +80,7 @@ def _budget(run: JobSetRun) -> Iterator[Lane]:
 
 def _used(state: Snapshot, edition: str) -> tuple[Tone, str]:
     # Released controllers may give restarts of single Jobs a limit of their own.
-    limited = state.counted if edition == RELEASED else state.used
+    limited = state.counted if edition in WITH_JOB_RESTARTS else state.used
     limit = max(0, state.max_restarts)
     tone: Tone = "pending"
     if limited > limit:
@@ -94,7 +94,7 @@ def _used(state: Snapshot, edition: str) -> tuple[Tone, str]:
     free += sum(state.partial.values()) - sum(state.partial_counted.values())
     text = f"{limited} of {limit}"
     if parts:
-        text += f", {parts} {'beside' if edition == RELEASED else 'of them'} partial"
+        text += f", {parts} {'beside' if edition in WITH_JOB_RESTARTS else 'of them'} partial"
     if free > 0:
         text += f", {free} not counted"
     return tone, text

@@ -67,3 +67,10 @@ WHAT_IS_MANAGED: Final = Decision(
     "of the selected namespaces.",
     "webhooks that are called for more make every Job of a cluster depend on the controller",
 )
+AS_ITS_USER_WROTE_IT: Final = Decision(
+    "K11",
+    "What an admission adds to a job is taken back when its quota is released; until then it may "
+    "stand.",
+    "a job that is placed by a flavor which it no longer has fits into no other; the norm says "
+    "what an admission adds, and not for how long",
+)

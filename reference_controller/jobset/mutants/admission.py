@@ -118,8 +118,10 @@ def _without_strategy(policy: Any) -> Any:
 
 
 @MUTANTS.mutant(Rules.open_fields, "It lets the number of a JobSet's Jobs be changed.", "JS-109")
-def replicated_jobs_are_changed(self: Rules, is_suspended: bool) -> Collection[str]:
-    return *Rules.open_fields(self, is_suspended), "replicas"
+def replicated_jobs_are_changed(
+    self: Rules, was_suspended: bool, is_suspended: bool
+) -> Collection[str]:
+    return *Rules.open_fields(self, was_suspended, is_suspended), "replicas"
 
 
 @MUTANTS.mutant(
@@ -127,9 +129,18 @@ def replicated_jobs_are_changed(self: Rules, is_suspended: bool) -> Collection[s
     "It lets the Jobs of a suspended JobSet be changed to run more pods.",
     "JS-109",
 )
-def suspended_ones_are_open(self: Rules, is_suspended: bool) -> Collection[str]:
-    found = Rules.open_fields(self, is_suspended)
-    return (*found, "template.spec.parallelism") if is_suspended else found
+def suspended_ones_are_open(
+    self: Rules, was_suspended: bool, is_suspended: bool
+) -> Collection[str]:
+    found = Rules.open_fields(self, was_suspended, is_suspended)
+    return (*found, "template.spec.parallelism") if found else found
+
+
+@MUTANTS.mutant(
+    Rules.open_fields, "It refuses a placement in the update that suspends a JobSet.", "JS-109"
+)
+def opens_once_suspended(self: Rules, was_suspended: bool, is_suspended: bool) -> Collection[str]:
+    return Rules.open_fields(self, was_suspended, False)
 
 
 @MUTANTS.mutant(

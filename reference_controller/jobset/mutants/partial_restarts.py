@@ -137,9 +137,9 @@ def fail_job_restarts(self: Rules, action: str) -> bool:
     "JS-072",
 )
 def completes_beside_failed(
-    self: Rules, operator: str, wanted: int, targets: Collection[Job], unfinished: int
+    self: Rules, operator: str, wanted: int, targets: Collection[Job], gone: int, unfinished: int
 ) -> bool:
-    return Rules.has_completed(self, operator, wanted, targets, 0)
+    return Rules.has_completed(self, operator, wanted, targets, gone, 0)
 
 
 @MUTANTS.mutant(

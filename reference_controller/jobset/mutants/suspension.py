@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reference_controller.jobset.mutants.registry import MUTANTS
 from reference_controller.jobset.observation import Job
+from reference_controller.jobset.resumption import is_at_rest
 from reference_controller.jobset.rules import Rules
 from vocabulary.objects import Object
 
@@ -39,6 +40,15 @@ def first_jobs_resume(self: Rules, job: Job) -> bool:
 )
 def resumes_where_it_was(self: Rules, replicated_job: Object, job: Job) -> Object:
     return {}
+
+
+@MUTANTS.mutant(
+    Rules.resumed_template,
+    "It resumes Jobs that have not come to rest, with the pod templates that they have.",
+    "JS-104",
+)
+def resumes_before_it_may(self: Rules, replicated_job: Object, job: Job) -> Object:
+    return Rules.resumed_template(self, replicated_job, job) if is_at_rest(job) else {}
 
 
 @MUTANTS.mutant(

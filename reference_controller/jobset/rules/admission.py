@@ -77,6 +77,7 @@ class AdmissionRules:
         """True if an update may set a lasting field of the spec to that; None: it is absent."""
         return bool(standing == asked)
 
-    def open_fields(self, is_suspended: bool) -> Collection[str]:
+    def open_fields(self, was_suspended: bool, is_suspended: bool) -> Collection[str]:
         """The fields of a replicated job that an update may change."""
-        return [f"template.spec.template.{each}" for each in PLACEMENT] if is_suspended else ()
+        is_open = was_suspended or is_suspended
+        return [f"template.spec.template.{each}" for each in PLACEMENT] if is_open else ()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Set
 
-from reference_controller.jobset.job_set import is_finished
+from reference_controller.jobset.job_set import ChildId, is_finished
 from reference_controller.jobset.observation import Job
 from vocabulary.clock import SECOND, Micros
 from vocabulary.objects import Object
@@ -21,15 +21,21 @@ class SuccessRules:
         """True if the JobSet has ended, whatever becomes of its Jobs."""
         return is_finished(job_set)
 
+    def stays_succeeded(self, succeeded: Set[ChildId]) -> Set[ChildId]:
+        """The Jobs that have succeeded, and are not created again when their TTL or a user has
+        them deleted."""
+        return succeeded
+
     def is_target(self, replicated_job: str, targets: Collection[str]) -> bool:
         return not targets or replicated_job in targets
 
     def has_completed(
-        self, operator: str, wanted: int, targets: Collection[Job], unfinished: int
+        self, operator: str, wanted: int, targets: Collection[Job], gone: int, unfinished: int
     ) -> bool:
         """True if the policy holds. `wanted` Jobs are targets, those left failed not counted, and
-        `targets` exist; once a Job was left failed, none of all may be `unfinished`."""
-        succeeded = sum(job.has_succeeded for job in targets)
+        `targets` exist; so many had succeeded that are gone. Once a Job was left failed, none of
+        all may be `unfinished`."""
+        succeeded = gone + sum(job.has_succeeded for job in targets)
         holds = succeeded > 0 if operator == "Any" else succeeded == wanted
         return holds and unfinished == 0
 

@@ -120,6 +120,13 @@ def flavors_place_nothing(self: Rules, node_labels: Mapping[str, str]) -> Mappin
 
 
 @MUTANTS.mutant(
+    Rules.takes_back, "It leaves jobs on the nodes of flavors that they have no more.", "KQ-058"
+)
+def placed_for_good(self: Rules, is_placed: bool) -> bool:
+    return False
+
+
+@MUTANTS.mutant(
     Rules.stands_for, "It takes the Workload of an earlier job of the same name.", "QL-001"
 )
 def names_are_enough(self: Rules, owner_uid: str, uid: str) -> bool:

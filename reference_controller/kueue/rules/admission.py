@@ -50,6 +50,10 @@ class AdmissionRules:
         """The node selector of pods that have quota of a flavor with these nodeLabels."""
         return node_labels
 
+    def takes_back(self, is_placed: bool) -> bool:
+        """True if what an admission added to a job is taken back."""
+        return is_placed
+
     def stands_for(self, owner_uid: str, uid: str) -> bool:
         """True if a Workload, whose owner has that uid, stands for the job with this one."""
         return owner_uid == uid

@@ -51,7 +51,7 @@ def unknown_actions_are_refused(view: JobSetHistory) -> Obligations:
 @claim_of_history(
     "JS-006",
     api(20),
-    editions=(names.KEP,),
+    editions=(names.KEP, names.KEP_V0_12),
     armed_by="submission with a rule that has a reason twice",
     from_any_versions=True,
 )

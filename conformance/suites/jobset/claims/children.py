@@ -13,9 +13,9 @@ from conformance.suites.jobset.api import (
     DOMAIN,
     INDEX_LABEL,
     NAME_LABEL,
-    RELEASED,
     REPLICATED_JOB_LABEL,
     RESTART_ATTEMPT,
+    WITH_JOB_RESTARTS,
 )
 from conformance.suites.jobset.decisions import CHILD_MARKS, MADE_OF_TEMPLATE
 from conformance.suites.jobset.judging import claim
@@ -107,7 +107,7 @@ def _attempts(run: JobSetRun, child: Child) -> set[str]:
     found: set[str] = set()
     for each in _known_states(run, child.track.created):
         found.add(str(each.counted))
-        if run.edition == RELEASED:
+        if run.edition in WITH_JOB_RESTARTS:
             found.add(str(each.restarts))
     return found
 
@@ -186,7 +186,10 @@ def _resumed(run: JobSetRun, child: Child) -> Obligations:
         was_suspended = get_path(before.object or {}, "spec.suspend", False)
         if not was_suspended or get_path(after.object or {}, "spec.suspend", False):
             continue
-        states = [each for each in _known_states(run, after) if not each.is_suspended]
+        seen = _seen_suspended(run, child, before)
+        states = [
+            each for each in _known_states(run, after) if not each.is_suspended and each.n >= seen
+        ]
         if not states or not run.operator.is_by(after.actor):
             continue  # JS-099 is about Jobs that run in a suspended JobSet
         found = _pod_template(after.object or {})
@@ -205,6 +208,21 @@ def _resumed(run: JobSetRun, child: Child) -> Obligations:
         else:
             text = f"{when(after)}: {child} of {run} was resumed with {flaws[-1]}."
             yield violated(after, text, states[-1])
+
+
+def _seen_suspended(run: JobSetRun, child: Child, before: Write) -> int:
+    """The position of the JobSet's state that the controller had seen when it suspended a Job,
+    which is suspended in a version; it knows of none before it any more."""
+    suspending = None
+    for version in child.track.versions:
+        if version.n > before.n:
+            break
+        is_suspended = get_path(version.object or {}, "spec.suspend", False)
+        suspending = (suspending or version) if is_suspended else None
+    if suspending is None or not run.operator.is_by(suspending.actor):
+        return 0
+    states = (each.n for each in _known_states(run, suspending) if each.is_suspended)
+    return next(states, 0)
 
 
 def _left_over(run: JobSetRun, child: Child, state: Snapshot, found: Object) -> Iterator[str]:

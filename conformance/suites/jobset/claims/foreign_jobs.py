@@ -8,7 +8,7 @@ from conformance.history import Track
 from conformance.norm import WRITERS, Obligations, met, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import when
-from conformance.suites.jobset.api import JOB_SET, KEP
+from conformance.suites.jobset.api import JOB_SET, KEP, KEP_V0_12
 from conformance.suites.jobset.decisions import REPLACED_JOBS
 from conformance.suites.jobset.judging import claim
 from conformance.suites.jobset.sources import implementation
@@ -23,7 +23,7 @@ from vocabulary.objects import Object, controller_of
     implementation(6),
     level=Level.PROVISIONAL,
     decision=REPLACED_JOBS,
-    editions=(KEP,),
+    editions=(KEP, KEP_V0_12),
     armed_by="Job of another client with the name of a child Job",
     needs=(WRITERS,),
 )

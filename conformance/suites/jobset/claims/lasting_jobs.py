@@ -36,8 +36,8 @@ _PLACEMENT: Final = (
     from_any_versions=True,
 )
 def replicated_jobs_stay(view: JobSetHistory) -> Obligations:
-    """The replicated jobs of a JobSet MUST NOT be changed once it exists, but for the placement
-    of their pods while it is suspended."""
+    """The replicated jobs of a JobSet MUST NOT be changed once it exists. The placement of their
+    pods MAY be, while it is suspended, and in the update that suspends or resumes it."""
     for run in view.subjects:
         for before, after in run.changes:
             # Between two versions that a watch was told of it may have been suspended.
@@ -48,9 +48,20 @@ def replicated_jobs_stay(view: JobSetHistory) -> Obligations:
                     f"{when(after)}: {run} is changed in its replicated jobs {listed(changed)}.",
                     before,
                 )
+            elif _is_placement(before.object, after.object):
+                yield met(after)
     for write, standing in refused_changes(view.history):
-        if write.submitted is not None and _changed(standing, write.submitted, is_open=False):
+        if write.submitted is None:
+            continue
+        if _changed(standing, write.submitted, is_open=False):
             yield met(write)
+        elif _is_placement(standing, write.submitted):
+            name = f"jobset/{write.name}"
+            yield violated(
+                write,
+                f"{when(write)}: {name} is refused another placement of its pods, which may "
+                f"change with its suspension: {write.message}",
+            )
 
 
 def _changed(before: Object, after: Object, is_open: bool) -> list[str]:
@@ -65,6 +76,13 @@ def _changed(before: Object, after: Object, is_open: bool) -> list[str]:
         for jobs in (was, now)
     )
     return [name for name in {**old, **new} if old.get(name) != new.get(name)]
+
+
+def _is_placement(standing: Object, submitted: Object) -> bool:
+    """True if a change asks for another placement of pods, and at most for a suspension besides."""
+    was, now = ({**each["spec"], "suspend": None} for each in (standing, submitted))
+    differing = {key for key in was | now if _filled(was.get(key)) != _filled(now.get(key))}
+    return differing == {"replicatedJobs"}
 
 
 def _lasting(replicated_job: Object, is_open: bool) -> Object:

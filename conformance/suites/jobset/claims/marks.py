@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from conformance.norm import WRITERS, Obligation, Obligations, met, undecided, violated
 from conformance.norm.words import when
-from conformance.suites.jobset.api import KEP, RESTART, RESTART_UNCOUNTED
+from conformance.suites.jobset.api import KEP, KEP_V0_12, RESTART, RESTART_UNCOUNTED
 from conformance.suites.jobset.decisions import OWN_MARK
 from conformance.suites.jobset.judging import claim
 from conformance.suites.jobset.sources import implementation, story
@@ -21,7 +21,7 @@ from vocabulary.objects import Object, annotations_of, get_path
     "JS-024",
     implementation(5),
     decision=OWN_MARK,
-    editions=(KEP,),
+    editions=(KEP, KEP_V0_12),
     armed_by="Job that a restart which does not count deletes",
     needs=(WRITERS,),
 )

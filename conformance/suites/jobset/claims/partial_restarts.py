@@ -7,6 +7,7 @@ from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.jobset.api import (
     KEP,
+    KEP_V0_12,
     RELEASED,
     RESTART_JOB,
     RESTART_JOB_SET,
@@ -131,7 +132,7 @@ def partial_restarts_are_limited(run: JobSetRun) -> Obligations:
     field("FailurePolicyAction.RestartJob", 1),
     level=Level.EXTENDED,
     decision=COUNTERS,
-    editions=(RELEASED,),
+    editions=(RELEASED, KEP_V0_12),
     armed_by="failure that restarts a single Job, or that counts after one did",
 )
 def job_restarts_share_the_budget(run: JobSetRun) -> Obligations:

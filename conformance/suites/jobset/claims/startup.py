@@ -120,7 +120,9 @@ def _started(run: JobSetRun, names: Sequence[str], needs: Sequence[_Need]) -> Ob
     if not all(_stands(run, name, status) for name, status in awaited):
         return
     since = max(
-        (run.children_of(name)[-1].track.versions[-1] for name, _ in awaited), key=_position
+        (run.children_of(name)[-1].track.versions[-1] for name, _ in awaited),
+        key=_position,
+        default=run.track.created,
     )
     for name in names:
         if was_refused(run, name, since):

@@ -15,7 +15,7 @@ from conformance.suites.jobset.sources import field
 from conformance.suites.jobset.view import JobSetRun
 from conformance.suites.jobset.view.left_failed import is_left_failed
 from conformance.suites.jobset.view.status_steps import is_replaced
-from conformance.suites.jobset.view.success import left_failed
+from conformance.suites.jobset.view.success import left_failed, success_of
 from vocabulary.history import Write
 
 _KEYS: Final = ("ready", "succeeded", "failed", "active", "suspended")
@@ -44,17 +44,26 @@ def status_counts_the_jobs(run: JobSetRun) -> Obligations:
             del by_job[child.replicated_job]  # it is in between
         else:
             by_job[child.replicated_job].append(child.track.versions[-1])
-    # Jobs that were left failed and are gone may count as failed.
-    gone = Counter(
-        failure.child.replicated_job
-        for failure in left_failed(run)
-        if failure.child.track.removed is not None and is_left_failed(run, failure.child)
-    )
+    # Jobs that have succeeded, or were left failed, and are gone may count.
+    gone = {
+        "failed": Counter(
+            failure.child.replicated_job
+            for failure in left_failed(run)
+            if failure.child.track.removed is not None and is_left_failed(run, failure.child)
+        ),
+        "succeeded": Counter(
+            child.replicated_job
+            for child in run.children
+            if child.track.removed is not None
+            and success_of(run, child) is not None
+            and not is_replaced(run, child, end.n)
+        ),
+    }
     for replicated_job, jobs in by_job.items():
         counts = _counts([JobState(job.object or {}) for job in jobs])
         found = told.get(replicated_job, {})
         fits = all(
-            0 <= int(found.get(key, 0)) - count <= (gone[replicated_job] if key == "failed" else 0)
+            0 <= int(found.get(key, 0)) - count <= gone.get(key, Counter())[replicated_job]
             for key, count in counts.items()
         )
         since = max(jobs, key=lambda write: write.n, default=run.track.created)

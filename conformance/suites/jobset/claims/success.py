@@ -1,15 +1,21 @@
-"""JS-098, 102: when a JobSet is Completed, and what it leaves."""
+"""JS-098, 102, 116: when a JobSet is Completed, what it leaves, and that successes last."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from conformance.history import Moment
 from conformance.norm import Obligation, Obligations, in_the_end, met, undecided, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import listed, when
 from conformance.suites.jobset.claims.ending import left_at_the_end
-from conformance.suites.jobset.decisions import FAILURE_FIRST, KEPT_JOBS, SUCCESS_POLICY
+from conformance.suites.jobset.decisions import (
+    FAILURE_FIRST,
+    KEPT_JOBS,
+    SUCCESS_POLICY,
+    SUCCESSES_LAST,
+)
 from conformance.suites.jobset.judging import claim
 from conformance.suites.jobset.sources import field
 from conformance.suites.jobset.view import JobSetRun, Snapshot
@@ -145,6 +151,40 @@ def completed_jobset_runs_nothing(run: JobSetRun) -> Obligations:
         known = [found.n for found in _successes(run, end)]
         known_n = min(known, default=-1) if is_any(run) else max(known, default=-1)
         yield from left_at_the_end(run, end, known_n)
+
+
+@claim(
+    "JS-116",
+    field("ReplicatedJobStatus.succeeded", 1),
+    level=Level.DERIVED,
+    decision=SUCCESSES_LAST,
+    armed_by="Job that had succeeded, and is gone",
+)
+def successes_last(run: JobSetRun) -> Obligations:
+    """A Job that has succeeded MUST NOT be created again once it is deleted, unless the failure
+    policy restarts it."""
+    for name in run.wanted:
+        children = run.children_of(name)
+        for child, following in zip_longest(children, children[1:]):
+            success, gone = success_of(run, child), child.deletion
+            if success is None or child.track.removed is None or gone is None:
+                continue
+            until = run.history.end if following is None else following.track.created
+            if is_replaced(run, child, until.n):
+                continue
+            due_us = run.operator.timing.due_us(success.t, 0)
+            if due_us is None or gone.t <= due_us:
+                yield undecided(gone, f"{child} may have succeeded unseen by the controller")
+            elif following is None:
+                yield met(child.track.removed)
+            else:
+                created = following.track.created
+                yield violated(
+                    created,
+                    f"{when(created)}: {child} of {run} is created again, which had succeeded at "
+                    f"{when(success)} and was deleted at {when(gone)}.",
+                    success,
+                )
 
 
 def _successes(run: JobSetRun, by: Snapshot) -> Iterator[Moment]:

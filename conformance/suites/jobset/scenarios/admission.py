@@ -31,6 +31,7 @@ from conformance.suites.jobset.view.submissions import REFUSED_AS_FLAWED
 from conformance.world import World
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
+from vocabulary.objects import without_path
 from vocabulary.requests import Update
 
 NO_ACTION: Final = {"onJobFailureReasons": [BY_POLICY]}
@@ -233,6 +234,11 @@ def policy_is_added(world: World) -> None:
     world.until(its.has_failed() | its.has_restarted(1))
 
 
+def _without_limit() -> dict[str, Any]:
+    found = replicated_job("w", 2)
+    return without_path(found, "template.spec.backoffLimit")
+
+
 def _with_image(image: str) -> dict[str, Any]:
     found = replicated_job("w", 2)
     found["template"]["spec"]["template"]["spec"]["containers"][0]["image"] = image
@@ -245,6 +251,7 @@ OTHER_JOBS: Final[Mapping[str, Any]] = {
     "parallelism": [replicated_job("w", 2, parallelism=2), replicated_job("v")],
     "completions": [replicated_job("w", 2, completions=2), replicated_job("v")],
     "another-image": [_with_image("docker.io/library/bash:4"), replicated_job("v")],
+    "no-limit": [_without_limit(), replicated_job("v")],
     "another-limit": [replicated_job("w", 2, backoffLimit=5), replicated_job("v")],
     "removed": [replicated_job("w", 2)],
     "added": [replicated_job("w", 2), replicated_job("v"), replicated_job("u")],

@@ -1,8 +1,9 @@
-"""Failure policies and failures drawn at random, always the same: all of a policy at once.
+"""Failure policies, JobSets and what happens to them drawn at random, always the same.
 
 The other scenarios put one thing to the test each. Here rules of every kind stand in any order,
 over names that begin alike, with lists that are empty or missing, and with any budget; Jobs fail
-for either reason, or succeed.
+for either reason, or succeed. JobSets have any shape: replicated jobs without Jobs, Jobs with more
+completions than pods, groups, an order; and their Jobs are deleted, and the whole is suspended.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from conformance.suites.jobset.scenarios.workloads import (
     BY_BACKOFF,
     BY_POLICY,
     NON_RETRIABLE,
+    SEEN_SECONDS,
     failing_by_policy,
     job_set,
     replicated_job,
@@ -31,6 +33,8 @@ from conformance.suites.jobset.scenarios.workloads import (
 )
 from conformance.world import World
 from vocabulary.clock import SECOND
+from vocabulary.objects import name_of
+from vocabulary.requests import PropagationPolicy
 
 ACTIONS = (FAIL_JOB_SET, RESTART_JOB_SET, RESTART_JOB_SET, RESTART_UNCOUNTED, RESTART_UNCOUNTED)
 """Those that restart stand twice: a JobSet that has failed shows nothing more."""
@@ -54,6 +58,95 @@ def policy_is_drawn(world: World, number: int) -> None:
 def policy_with_future_actions_is_drawn(world: World, number: int) -> None:
     """Failures are answered by a policy that was drawn, with the actions of the future work."""
     _run(world, Random(1_000 + number), FUTURE_ACTIONS, together=(1, 1, 2))
+
+
+@scenario(
+    arms=["JS-090", "JS-103", "JS-105"],
+    cases={f"{number:02}": number for number in range(1, 25)},
+)
+def shape_is_drawn(world: World, number: int) -> None:
+    """A JobSet of a shape that was drawn comes through what happens to JobSets."""
+    _live(world, Random(2_000 + number), ACTIONS)
+
+
+@scenario(
+    arms=["JS-090", "JS-103", "JS-105"],
+    cases={f"{number:02}": number for number in range(1, 25)},
+)
+def shape_with_future_actions_is_drawn(world: World, number: int) -> None:
+    """A JobSet of a shape that was drawn comes through it with the actions of the future work."""
+    _live(world, Random(3_000 + number), (*FUTURE_ACTIONS, FAIL_JOB))
+
+
+def _live(world: World, rng: Random, actions: tuple[str, ...]) -> None:
+    its = JobSet.submit(world, _shape(rng, actions))
+    for _ in range(ROUNDS):
+        world.wait(10 * SECOND)
+        if its.state.has_ended:
+            break
+        _befall(its, rng)
+    if its.state.is_suspended and not its.state.has_ended:
+        its.resume()
+    world.wait(30 * SECOND)
+
+
+def _befall(its: JobSet, rng: Random) -> None:
+    """One of the things that happen to a JobSet that has not ended."""
+    what = rng.choice(("fail", "fail", "fail both", "delete", "suspend"))
+    running = [name for name in map(name_of, its.jobs) if its.runs(name.removeprefix("a-"))]
+    if what == "suspend" or its.state.is_suspended:
+        its.suspend(not its.state.is_suspended)
+    elif what == "delete":
+        name = rng.choice([name_of(job) for job in its.jobs] or [""])
+        if name:
+            in_foreground = rng.random() < 0.3
+            propagation: PropagationPolicy = "Foreground" if in_foreground else "Background"
+            its.delete_job(name.removeprefix("a-"), propagation)
+    elif running:
+        code = rng.choice(EXIT_CODES)
+        for name in rng.sample(running, min(len(running), 2 if what == "fail both" else 1)):
+            its.fail(name.removeprefix("a-"), code)
+
+
+def _shape(rng: Random, actions: tuple[str, ...]) -> dict[str, Any]:
+    names = rng.sample(NAMES, rng.choice((2, 2, 3, 4)))
+    jobs = [_replicated_job(rng, name) for name in names]
+    order = rng.choice(("any", "any", "in order", "after others"))
+    if order == "after others":
+        for position in range(1, len(jobs)):
+            needed = rng.sample(names[:position], rng.randint(1, min(2, position)))
+            states = [rng.choice(("Ready", "Ready", "Complete")) for _ in needed]
+            jobs[position]["dependsOn"] = [
+                {"name": name, "status": status}
+                for name, status in zip(needed, states, strict=True)
+            ]
+    rules = [_rule(rng, actions, names) for _ in range(rng.choice((1, 2, 2, 3)))]
+    found = job_set(jobs, rules, max_restarts=rng.choice((1, 2, 3)))
+    if order == "in order":
+        found["spec"]["startupPolicy"] = {"startupPolicyOrder": "InOrder"}
+    if rng.random() < 0.3:
+        found["spec"]["successPolicy"] = {
+            "operator": rng.choice(("All", "Any")),
+            "targetReplicatedJobs": rng.sample(names, 1),
+        }
+    found["spec"]["suspend"] = rng.random() < 0.2
+    return found
+
+
+def _replicated_job(rng: Random, name: str) -> dict[str, Any]:
+    parallelism = rng.choice((1, 1, 2))
+    fields: dict[str, Any] = {
+        "parallelism": parallelism,
+        "completions": parallelism * rng.choice((1, 1, 2)),
+        **failing_by_policy(),
+    }
+    if rng.random() < 0.3:
+        fields["ttlSecondsAfterFinished"] = SEEN_SECONDS
+    behaviour = rng.choice(("run forever", "run forever, stop 5s", "run 15s, exit 0"))
+    found = replicated_job(name, rng.choice((0, 1, 1, 2, 2, 3)), behaviour, **fields)
+    if rng.random() < 0.4:
+        found["groupName"] = rng.choice(("g", "h"))
+    return found
 
 
 def _run(world: World, rng: Random, actions: tuple[str, ...], together: tuple[int, ...]) -> None:

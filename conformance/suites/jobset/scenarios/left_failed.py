@@ -181,20 +181,20 @@ def left_failed_job_is_waited_for_by_way_of_another(world: World, status: str) -
     world.until(its.has_failed())
 
 
-@scenario(arms=["JS-072"])
-def left_failed_job_was_waited_for(world: World) -> None:
-    """Jobs that run since all that they wait for had succeeded go on when one of those is created
-    again and left failed, and the JobSet completes with them."""
-    jobs = [replicated_job("first"), replicated_job("then")]
+@scenario(arms=["JS-072", "JS-116"], kills="successes-run-again")
+def what_was_waited_for_is_gone(world: World) -> None:
+    """Jobs that run since all that they wait for had succeeded go on when one of those is deleted,
+    and another one is left failed, and the JobSet completes with them."""
+    jobs = [replicated_job("first"), replicated_job("then"), replicated_job("w")]
     jobs[1]["dependsOn"] = [{"name": "first", "status": "Complete"}]
     its = JobSet.submit(world, job_set(jobs, [LEAVES]))
     world.until(its.has_started("first-0"))
     its.fail("first-0", 0)
     world.until(its.has_started("then-0"))
     its.delete_job("first-0")
-    world.until(its.has_started("first-0"))
-    its.fail("first-0")
-    world.until(its.has_failed_job("first-0"))
+    world.wait(20 * SECOND)
+    its.fail("w-0")
+    world.until(its.has_failed_job("w-0"))
     world.wait(20 * SECOND)
     its.fail("then-0", 0)
     world.until(its.has_completed())
@@ -224,8 +224,9 @@ def left_failed_job_restarts_with_its_replicated_job(world: World) -> None:
     },
 )
 def jobs_that_never_start(world: World, case: tuple[str, list[str], str]) -> None:
-    """Jobs that wait for one that is left failed never start. That fails the JobSet if its success
-    policy cannot hold without them, and else it completes with the others."""
+    """Jobs that wait for one that is left failed never start, nor once it is deleted. That fails
+    the JobSet if its success policy cannot hold without them, and else it completes with the
+    others."""
     operator, targets, end = case
     jobs = [replicated_job("first"), replicated_job("then"), replicated_job("w")]
     jobs[1]["dependsOn"] = [{"name": "first", "status": "Complete"}]
@@ -236,7 +237,9 @@ def jobs_that_never_start(world: World, case: tuple[str, list[str], str]) -> Non
     its.fail("first-0")
     world.until(its.has_failed_job("first-0"))
     if end == "Completed":
-        world.wait(20 * SECOND)
+        world.wait(10 * SECOND)
+        its.delete_job("first-0")
+        world.wait(10 * SECOND)
         its.fail("w-0", 0)
         world.until(its.has_completed())
     else:

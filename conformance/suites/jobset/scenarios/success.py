@@ -10,7 +10,12 @@ from conformance.breaking import during, operator_away
 from conformance.scenario_type import scenario
 from conformance.suites.jobset.api import FAIL_JOB_SET, RESTART_JOB_SET
 from conformance.suites.jobset.handle import JobSet
-from conformance.suites.jobset.scenarios.workloads import job_set, replicated_job, rule
+from conformance.suites.jobset.scenarios.workloads import (
+    SEEN_SECONDS,
+    job_set,
+    replicated_job,
+    rule,
+)
 from conformance.world import World
 from vocabulary.clock import SECOND
 
@@ -60,6 +65,28 @@ def replicated_job_of_no_replicas(world: World, policy: Mapping[str, Any]) -> No
         if its.runs(name):
             its.fail(name, 0)
             world.wait(10 * SECOND)
+
+
+@scenario(
+    arms=["JS-116"], kills="successes-run-again", cases={"by-ttl": True, "by-its-user": False}
+)
+def what_has_succeeded_is_gone(world: World, has_ttl: bool) -> None:
+    """A Job that has succeeded and is deleted does not run again, and the JobSet completes with the
+    others; after a restart it runs again."""
+    ttl: dict[str, Any] = {"ttlSecondsAfterFinished": SEEN_SECONDS} if has_ttl else {}
+    its = JobSet.ready(world, job_set([replicated_job("w", 2, **ttl)], [COUNTED]))
+    for times in range(2):
+        its.fail("w-0", 0)
+        world.until(its.has_job("w-0", "Complete"))
+        world.wait(2 * SEEN_SECONDS * SECOND)
+        if not has_ttl:
+            its.delete_job("w-0")
+            world.wait(10 * SECOND)
+        if times == 0:
+            its.fail("w-1")
+            its.ready_again(1)
+    its.fail("w-1", 0)
+    world.until(its.has_completed())
 
 
 @scenario(arms=["JS-098"])

@@ -5,15 +5,17 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Final
 
-from chaos.faults import CreateObject
+from chaos.faults import CreateObject, Pause, Resume
 from conformance.handle import Condition
 from conformance.scenario_type import scenario
-from conformance.suites.jobset.api import RESTART_JOB_SET
+from conformance.suites.jobset.api import JOB_SET, RESTART_JOB_SET
 from conformance.suites.jobset.handle import JobSet
 from conformance.suites.jobset.scenarios.workloads import foreign_job, job_set, replicated_job, rule
 from conformance.world import World
 from vocabulary.clock import SECOND
+from vocabulary.errors import ApiError
 from vocabulary.objects import get_path
+from vocabulary.requests import Update
 
 COUNTED: Final = rule(RESTART_JOB_SET)
 
@@ -45,31 +47,61 @@ def jobset_is_created_suspended(world: World) -> None:
 
 
 @scenario(
-    arms=["JS-099", "JS-104"],
-    kills="resumes-where-it-was",
+    arms=["JS-099", "JS-104", "JS-109"],
+    kills="opens-once-suspended",
     cases={"at-rest": 20 * SECOND, "while-pods-stop": SECOND},
 )
 def queue_places_its_pods(world: World, later_us: int) -> None:
-    """A JobSet is resumed after a queue has said on which nodes its pods are to run, and what it
-    said before holds no more."""
+    """A JobSet is resumed after a queue has said on which nodes its pods are to run; the update
+    that suspends it takes that back."""
     jobs = [replicated_job("w", 2, behaviour="run forever, stop 5s")]
     its = JobSet.submit(world, job_set(jobs, [COUNTED], suspend=True))
     for queue in ("spot", "reserved"):  # Jobs that have run are placed anew as well
         world.wait(later_us)
-        listed = deepcopy(get_path(its.now, "spec.replicatedJobs"))
-        for each in listed:
+        _place(world, its, queue)
+        world.wait(5 * SECOND)
+        world.until(its.is_ready())
+        _place(world, its, "none", suspend=True)
+
+
+@scenario(
+    arms=["JS-099", "JS-104"],
+    kills="resumes-before-it-may",
+    only_simulated="a Job controller of its own is paused",
+)
+def queue_places_its_pods_while_jobs_stop(world: World) -> None:
+    """A JobSet is resumed on other nodes, and the Job controller has yet to suspend its Jobs."""
+    its = JobSet.ready(world, job_set([replicated_job("w", 2)], [COUNTED]))
+    world.inject(Pause("job-controller"))
+    its.suspend()
+    world.until(_are_suspended(its))
+    _place(world, its, "spot")
+    world.wait(5 * SECOND)
+    world.inject(Resume("job-controller"))
+    world.wait(5 * SECOND)
+    world.until(its.is_ready())
+
+
+def _place(world: World, its: JobSet, queue: str, suspend: bool = False) -> None:
+    """Resume or suspend a JobSet with its pods placed as a queue would."""
+    while True:
+        now = deepcopy(dict(its.now))
+        for each in now["spec"]["replicatedJobs"]:
             template = each["template"]["spec"]["template"]
             template["metadata"]["labels"]["example.com/queue"] = queue
             template["metadata"]["annotations"]["example.com/workload"] = "a"
             selector = {"kubernetes.io/os": "linux"} if queue == "spot" else {}
             template["spec"]["nodeSelector"] = selector
-            template["spec"]["tolerations"] = [
-                {"key": f"example.com/{queue}", "operator": "Exists"}
-            ]
-        its.patch({"spec": {"replicatedJobs": listed, "suspend": False}})
-        world.wait(5 * SECOND)
-        world.until(its.is_ready())
-        its.suspend()
+            tolerations = [{"key": f"example.com/{queue}", "operator": "Exists"}]
+            template["spec"]["tolerations"] = tolerations
+        now["spec"]["suspend"] = suspend
+        try:
+            world.call(Update(JOB_SET, now))
+        except ApiError as refused:
+            if not refused.is_conflict:
+                raise
+        else:
+            return
 
 
 @scenario(arms=["JS-099"])
@@ -103,12 +135,15 @@ def one_job_of_a_suspended_jobset_is_missing(world: World) -> None:
     its = JobSet.submit(world, job_set([replicated_job("w", 3)], [COUNTED]))
     world.until(its.has_started("w-0"))
     its.suspend()
-
-    def are_suspended() -> bool:
-        return all(get_path(job, "spec.suspend") for job in its.jobs)
-
-    world.until(Condition(f"the Jobs of {its} are suspended", are_suspended))
+    world.until(_are_suspended(its))
     its.delete_job("w-1")
     world.wait(10 * SECOND)
     its.resume()
     world.until(its.is_ready())
+
+
+def _are_suspended(its: JobSet) -> Condition:
+    def holds() -> bool:
+        return all(get_path(job, "spec.suspend") for job in its.jobs)
+
+    return Condition(f"the Jobs of {its} are suspended", holds)

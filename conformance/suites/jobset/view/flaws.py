@@ -34,13 +34,13 @@ REASONS: Final = frozenset(
 
 
 def unknown_action(rule: Object, edition: str) -> str:
-    """An action that is missing, or that the API of that edition does not define: released
-    controllers have one that the norm does not have."""
+    """An action that is missing, or that the API of that edition does not define: later
+    texts have one that the first has not."""
     action = rule.get("action")
     if action is None:
         return "a rule has no action"
     is_known = action in ACTIONS or (
-        edition == names.RELEASED and action == names.RESTART_JOB_UNCOUNTED
+        edition in names.WITH_JOB_RESTARTS and action == names.RESTART_JOB_UNCOUNTED
     )
     return "" if is_known else f"a rule has the action {action!r}"
 

@@ -8,7 +8,7 @@ from typing import Final
 from conformance.history import Moment
 from conformance.norm import Obligation, eventually, met, undecided, violated
 from conformance.norm.words import when
-from conformance.suites.jobset.api import DOMAIN, RELEASED, RESTART_ATTEMPT
+from conformance.suites.jobset.api import DOMAIN, RESTART_ATTEMPT, WITH_JOB_RESTARTS
 from conformance.suites.jobset.view.answers import was_deleted_by_others
 from conformance.suites.jobset.view.back_off import longest_backoff_us
 from conformance.suites.jobset.view.generations import was_refused
@@ -111,11 +111,12 @@ def comes_back(run: JobSetRun, step: Step) -> Iterator[Obligation]:
 def _attempts(child: Child, edition: str) -> dict[str, str]:
     first = child.track.first
     found = {**annotations_of(first), **labels_of(first)}
+    if edition in WITH_JOB_RESTARTS:
+        return {key: value for key, value in found.items() if key == RESTART_ATTEMPT}
     return {
         key: value
         for key, value in found.items()
-        if key == RESTART_ATTEMPT
-        or (edition != RELEASED and key.startswith(f"{DOMAIN}/") and key.endswith(ATTEMPT_SUFFIX))
+        if key.startswith(f"{DOMAIN}/") and key.endswith(ATTEMPT_SUFFIX)
     }
 
 

@@ -1,8 +1,9 @@
-"""KQ-049, 056, 057, 060 to 067: what stands for itself, and pods that wait behind a gate."""
+"""KQ-049, 056 to 058, 060 to 067: what stands for itself, and pods that wait behind a gate."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from conformance.history import Moment, Track
 from conformance.norm import WRITERS, Obligations, eventually, met, violated
@@ -10,14 +11,14 @@ from conformance.norm.claim import Level
 from conformance.norm.view import ObjectRun
 from conformance.norm.words import when
 from conformance.suites.kueue.api import FRAMEWORKS, QUEUE_LABEL
-from conformance.suites.kueue.decisions import WHAT_IS_MANAGED
+from conformance.suites.kueue.decisions import AS_ITS_USER_WROTE_IT, WHAT_IS_MANAGED
 from conformance.suites.kueue.judging import claim, claim_of_history
 from conformance.suites.kueue.sources import api
 from conformance.suites.kueue.view import KueueHistory, WorkloadRun
-from conformance.suites.kueue.view.job import JobRun
+from conformance.suites.kueue.view.job import JobRun, placement, starts, stops
 from vocabulary.history import Write
 from vocabulary.kinds import JOB, POD, STATEFUL_SET
-from vocabulary.objects import Object, controller_of, get_path, labels_of
+from vocabulary.objects import Object, controller_of, get_path, is_terminating, labels_of
 
 
 @claim("KQ-056", api("count", 1), level=Level.DERIVED, armed_by="Workload of a Job or JobSet")
@@ -122,6 +123,79 @@ def evicted_ones_stay(run: WorkloadRun) -> Obligations:
         )
 
 
+@claim(
+    "KQ-058",
+    api("ResourceFlavor", 2),
+    level=Level.DERIVED,
+    decision=AS_ITS_USER_WROTE_IT,
+    armed_by="job that stops, or starts again, after quota of a flavor with nodeLabels",
+    needs=(WRITERS,),
+)
+def placement_is_taken_back(run: WorkloadRun) -> Obligations:
+    """A job whose quota is released MUST have the node selectors and tolerations that its user gave
+    it, and one that starts again MUST have no others than these and those of its flavors."""
+    if run.job is None or run.job.framework == "pod":
+        return
+    track = run.job.track
+    began = [each for each in starts(track) if each is not track.versions[0]]
+    if not began:
+        return
+    before = _before(track, began[0])
+    wanted = placement(before.object or {})
+    later = (each for each in track.versions if each.n > before.n)
+    edited = next((each for each in later if not run.is_by_controllers(each.actor)), None)
+    for start in began[1:]:
+        if edited is None or start.n < edited.n:
+            yield from _starts_again(run, start, wanted)
+    for stop in stops(track):
+        released = run.next(stop, lambda each: not each.has_reservation)
+        if released is None or stop.n < began[0].n or (edited is not None and edited.n < stop.n):
+            continue
+        if placement(_before(track, stop).object or {}) == wanted:
+            continue
+        as_written = (each for each in track.versions if placement(each.object or {}) == wanted)
+        again = next((each for each in began if each.n > stop.n), None)
+        overtaken = filter(None, (again, edited, run.job.ended, run.job.was_deleted(stop)))
+        yield eventually(
+            run,
+            f"the placement that its user gave {run.job}, instead of its flavor's,",
+            since=released,
+            within_us=0,
+            happened=next((each for each in as_written if each.n >= stop.n), None),
+            unless=min(overtaken, key=lambda each: each.n, default=None),
+            steps=2,
+        )
+
+
+def _starts_again(
+    run: WorkloadRun, start: Write, wanted: Mapping[str, Mapping[str, Any]]
+) -> Obligations:
+    """A job that starts again is placed by its user, and by the flavors that it has now."""
+    admission = next((each for each in reversed(run.admissions) if each.n < start.n), None)
+    if admission is None:
+        return
+    of_flavors = set[tuple[str, str]]().union(*run.queues.labels_of_pod_sets(admission))
+    for path, said in placement(start.object or {}).items():
+        of_user = (wanted.get(path) or {}).get("nodeSelector") or {}
+        others = (said.get("nodeSelector") or {}).items() - of_user.items() - of_flavors
+        if others:
+            key, value = min(others)
+            yield violated(
+                start,
+                f"{when(start)}: {run.job} of {run} starts again on nodes with {key}={value}, "
+                "which neither its user nor its flavors say.",
+                admission,
+            )
+            return
+    if of_flavors:
+        yield met(start)
+
+
+def _before(track: Track, moment: Moment) -> Write:
+    """The version of an object before a write to it."""
+    return next(each for each in reversed(track.versions) if each.n < moment.n)
+
+
 def _deleter(run: WorkloadRun, removed: Write) -> str:
     """The client that deleted it; the controller's finalizer may have kept it for a while."""
     begun = next((each.write for each in run.snapshots if each.is_terminating), removed)
@@ -218,7 +292,7 @@ def pods_that_run_are_not_reclaimable(run: WorkloadRun) -> Obligations:
     told = (after for before, after in run.changes if after.reclaimable != before.reclaimable)
     moments: list[Moment] = [*told, *run.job.bindings]
     for moment in moments:
-        state, left = run.at(moment.n), len(run.job.pods_left(moment.n))
+        state, left = run.at(moment.n), len(_of_this_attempt(run, moment))
         if state is None or not (state.has_quota and state.reclaimable) or state.is_evicted:
             continue  # of one that is evicted, pods stop that count until then
         is_true = state.reclaimable + left <= count
@@ -230,6 +304,17 @@ def pods_that_run_are_not_reclaimable(run: WorkloadRun) -> Obligations:
             happened=moment if is_true else run.next_needed(moment, count - left),
             unless=run.job.has_at_most(count - state.reclaimable, moment),
         )
+
+
+def _of_this_attempt(run: WorkloadRun, at: Moment) -> list[Track]:
+    """The pods that are left of a job, but for those that stop since before its last admission."""
+    assert run.job is not None
+    began = max((each.n for each in run.admissions if each.n <= at.n), default=-1)
+    return [
+        pod
+        for pod in run.job.pods_left(at.n)
+        if pod.created.n > began or not is_terminating(pod.at(at.n))
+    ]
 
 
 @claim(

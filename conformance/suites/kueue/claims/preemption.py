@@ -69,15 +69,20 @@ def no_borrowing_by_preemption(run: WorkloadRun) -> Obligations:
         for evicted in run.queues.preempted:
             if evicted.preemptor != run.track.uid or not before < evicted.n < admission.n:
                 continue
-            queue, standing = str(admission.cluster_queue), run.queues.at(admission.n)
+            # Of several victims one may be gone first, and its quota be enough for now.
+            standing = run.queues.at(admission.n).without(run.queues.leaving(admission.n))
+            queue = str(admission.cluster_queue)
             spec = standing.queues.get(queue)
             if spec is None or spec.borrows:
                 continue
+            # One that held several flavors may have been preempted for what it held of another.
+            lost = [name for _, name in usage_of(evicted)]
             beyond = [
                 what
                 for what in usage_of(admission)
                 if standing.held(queue, what) > standing.nominal(queue, what)
                 and what in usage_of(evicted)
+                and lost.count(what[1]) == 1
             ]
             is_known = run.queues.is_steady(evicted.t, admission)
             if beyond and is_known and not run.queues.freed(evicted, admission, queue):

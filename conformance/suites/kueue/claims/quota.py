@@ -160,7 +160,9 @@ def _first_flavor(run: WorkloadRun, admission: Snapshot) -> Obligations:
             (each for each in earlier if _was_free(run, queue, (each, got[0]), asked, admission)),
             None,
         )
-        if better is None and not spec.borrows_first:
+        # Where a policy prefers to preempt, it may have stopped at a flavor in between.
+        stops_early = spec.preempts_first and spec.preempts
+        if better is None and not spec.borrows_first and not stops_early:
             later = suiting[suiting.index(got[0]) + 1 :]
             better = next(
                 (each for each in later if _is_better(run, (each, got[0]), asked, admission)), None
@@ -240,7 +242,7 @@ def what_fits_is_admitted(run: WorkloadRun) -> Obligations:
             since=candidate,
             within_us=0,
             happened=run.next(candidate, lambda each: each.has_reservation),
-            unless=run.queues.passed(run, candidate),
+            unless=run.queues.passed(run, candidate) or run.queues.preempts_instead(run, candidate),
             steps=3 if is_back or is_freed else 2,
         )
 

@@ -7,4 +7,5 @@
 - `timeouts`: pods that lose their readiness, and what each attempt may take.
 - `requeuing`: pods that are not ready in time.
 - `kinds`: each kind of jobs waits, runs, is evicted and comes back.
+- `drawn`: queues and jobs drawn at random, all at once.
 """

@@ -378,6 +378,30 @@ def answers_fail(world: World, fault: Fault) -> None:
     world.until(third.is_finished())
 
 
+@scenario(
+    arms=["KQ-058"],
+    kills="placed-for-good",
+    roles=("kueue", "jobset", "appwrapper"),
+    cases={"job": QueuedJob, "job-set": QueuedJobSet, "app-wrapper": QueuedAppWrapper},
+)
+def it_goes_to_another_flavor(
+    world: World, kind: type[QueuedJob | QueuedJobSet | QueuedAppWrapper]
+) -> None:
+    """A job that comes back with quota of another flavor has left the nodes of the first."""
+    for node, name in zip(world.nodes, ("spot", "reserved"), strict=True):
+        world.inject(LabelNode(node=node, key=f"example.com/{name}", value="true"))
+        flavor(world, f"f-{name}", nodeLabels={f"example.com/{name}": "true"})
+    queue(world, flavors=("f-spot", "f-reserved"))
+    its = kind.of(world, "its", "run forever, stop exit 0")
+    world.until(its.is_ready())
+    its.activate(False)
+    world.until(its.has_released())
+    world.until(QueuedJob.of(world, "next", LONG).is_ready())
+    its.activate(True)
+    world.until(its.is_ready())
+    its.delete()
+
+
 @scenario(arms=["KQ-045", "KQ-112"], kills="labels-do-not-matter", roles=("kueue", "jobset"))
 def pod_sets_differ(world: World) -> None:
     """Each pod set gets the flavor that suits it, beside a Job that fits in none; where none suits

@@ -237,6 +237,25 @@ def stops(job: Track) -> Iterator[Write]:
             yield version
 
 
+def placement(job: Object) -> dict[str, Mapping[str, Object]]:
+    """The node selectors and tolerations that a job says, by the paths of what says them."""
+    found: dict[str, Mapping[str, Object]] = {}
+    _collect_placement(job.get("spec") or {}, "spec", found)
+    return found
+
+
+def _collect_placement(value: object, path: str, found: dict[str, Mapping[str, Object]]) -> None:
+    if isinstance(value, dict):
+        says = {key: value[key] for key in ("nodeSelector", "tolerations") if value.get(key)}
+        if says:
+            found[path] = says
+        for key, part in value.items():
+            _collect_placement(part, f"{path}.{key}", found)
+    elif isinstance(value, list):
+        for position, part in enumerate(value):
+            _collect_placement(part, f"{path}[{position}]", found)
+
+
 def says_inactive(kind: str, job: Object) -> bool:
     """True if the status of a job says that nothing of it runs, and its suspension is seen."""
     if FRAMEWORKS.get(kind) == "workload.codeflare.dev/appwrapper":

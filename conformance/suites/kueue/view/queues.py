@@ -80,15 +80,19 @@ class Queues:
 
     def node_labels(self, admission: Snapshot) -> dict[str, str]:
         """The nodeLabels of the flavors of an admission that all of its pod sets have."""
+        of_pod_sets = self.labels_of_pod_sets(admission)
+        return dict(set.intersection(*of_pod_sets)) if of_pod_sets else {}
+
+    def labels_of_pod_sets(self, admission: Snapshot) -> list[set[tuple[str, str]]]:
+        """The nodeLabels of the flavors of each pod set of an admission."""
         of_name = {
             track.name: get_path(track.at(admission.n), "spec.nodeLabels") or {}
             for track in self._history.by_kind.get(str(RESOURCE_FLAVOR), ())
         }
-        of_pod_sets = [
+        return [
             {label for name in each["flavors"].values() for label in of_name.get(name, {}).items()}
             for each in admission.assignments
         ]
-        return dict(set.intersection(*of_pod_sets)) if of_pod_sets else {}
 
     def first_from(self, run: WorkloadRun, since: Moment) -> Moment | None:
         """The first moment from one on at which it waits, fits into the nominal quota of its
@@ -167,18 +171,25 @@ class Queues:
             if state.preemptor == evicted.preemptor and state.n < evicted.n
             if state.cluster_queue == evicted.cluster_queue
             if (now := other.at(evicted.n)) is not None and now.is_evicted and now.has_quota
+            if now.n != evicted.n  # its own, of an earlier time
         ]
 
     def peers(self, run: WorkloadRun, queue: str, n: int) -> list[Snapshot]:
-        """Those of at least its priority that hold quota of a queue after position n."""
-        priority = run.snapshots[0].priority
-        states = (other.at(n) for other in self._workloads if other is not run)
-        return [
-            state
-            for state in states
-            if state is not None and state.has_quota and state.cluster_queue == queue
-            if state.priority > priority or (state.priority == priority and not state.is_evicted)
-        ]
+        """Those of at least its priority that hold quota of a queue after position n, and may not
+        be preempted for it."""
+        mine, spec = run.at(n), self.spec(queue, n)
+        assert mine is not None
+        found = []
+        for other in self._workloads:
+            state = other.at(n)
+            if state is None or not state.has_quota or state.cluster_queue != queue:
+                continue
+            is_newer = other.precedence(state) < run.precedence(mine)
+            may_go = is_newer and spec is not None and spec.within == "LowerOrNewerEqualPriority"
+            is_equal = state.priority == mine.priority and not (state.is_evicted or may_go)
+            if other is not run and (state.priority > mine.priority or is_equal):
+                found.append(state)
+        return found
 
     def could_spare(self, run: WorkloadRun, evicted: Snapshot, preemptor: WorkloadRun) -> bool:
         """True if a preemptor would have fitted without the eviction of one victim, once all
@@ -207,7 +218,10 @@ class Queues:
             rest = standing.without(leaving)
             placements = rest.placements(queue, preemptor.parts(evicted.n))
             if not any(
-                rest.fits(queue, placed) and (spec.borrows or rest.is_within_nominal(queue, placed))
+                rest.fits(queue, placed)
+                and (spec.borrows or rest.is_within_nominal(queue, placed))
+                # A policy may prefer to preempt in a flavor to what is left of the next one.
+                and (not spec.preempts_first or rest.come_first(queue, placed, evicted))
                 for placed in placements
             ):
                 return False
@@ -238,12 +252,13 @@ class Queues:
         return None
 
     def was_touched(self, run: WorkloadRun, since_us: Micros, until: Moment) -> bool:
-        """True if another Workload got quota or gave it back from a time up to a moment."""
+        """True if another Workload got quota, or gave it back or was going to, from a time up to a
+        moment."""
         return any(
-            since_us <= after.t and after.n < until.n and before.has_quota != after.has_quota
+            since_us <= at.t and at.n < until.n
             for other in self._workloads
             if other is not run
-            for before, after in other.changes
+            for at in _turns(other)
         )
 
     def was_overtaken(self, run: WorkloadRun, evicted: Snapshot, preemptor: WorkloadRun) -> bool:
@@ -292,13 +307,26 @@ class Queues:
             if each.preemptor == run.track.uid and each.cluster_queue == queue
         ]
 
-    def freed(self, since: Moment, until: Moment, queue: str) -> bool:
-        """True if others of a queue were admitted in between, so that what a Workload was admitted
-        with may not be what was taken back for it."""
+    def preempts_instead(self, run: WorkloadRun, since: Moment) -> Moment | None:
+        """The first preemption for a Workload from a moment on, where its queue prefers that to the
+        next flavor."""
+        spec = self.spec(self.queue_of(run, since.n), since.n)
+        if spec is None or not spec.preempts_first:
+            return None
+        its = (each for each in self.preempted if each.preemptor == run.track.uid)
+        return next((each for each in its if each.n >= since.n), None)
+
+    def freed(self, evicted: Snapshot, until: Moment, queue: str) -> bool:
+        """True if others of a queue were admitted since one was preempted, or others than the
+        victims gave quota back, so that what the preemptor was admitted with may not be what was
+        taken back for it."""
         return any(
-            since.n < state.n < until.n and state.cluster_queue == queue
+            evicted.n < at.n < until.n
             for run in self._workloads
-            for state in run.admissions
+            for at in (
+                *(state for state in run.admissions if state.cluster_queue == queue),
+                *(() if evicted.preemptor in _preemptors(run) else _turns(run)),
+            )
         )
 
     def was_stopped(self, run: WorkloadRun, since_us: Micros, until: Moment) -> bool:
@@ -413,10 +441,9 @@ class Queues:
         own = max((each.n for each in given if each.n < admission.n), default=-1)
         yield self.at(admission.n - 1)
         for other in self._workloads:
-            for before, after in other.changes:
-                is_then = since_us <= after.t and own < after.n < admission.n
-                if is_then and before.has_quota != after.has_quota:
-                    yield self.at(after.n - 1)
+            for at in _turns(other):
+                if since_us <= at.t and own < at.n < admission.n:
+                    yield self.at(at.n - 1)
 
     def moments_alone(self, run: WorkloadRun) -> Iterator[Moment]:
         """The first moment of each wait at which it fits, borrowed or not, and no other one of
@@ -874,3 +901,22 @@ def _resumed(track: Track, since: Moment) -> Moment | None:
     """When a queue is not drained any more."""
     later = (each for each in track.versions if each.n > since.n)
     return next((each for each in later if not _is_drained(each.object)), track.removed)
+
+
+def _turns(run: WorkloadRun) -> Iterator[Moment]:
+    """The moments at which a Workload holds other quota than before, or begins to go, other than
+    by a preemption."""
+    for before, after in run.changes:
+        begins_to_go = before.is_leaving != after.is_leaving and not after.preemptor
+        if begins_to_go or _held(before) != _held(after):
+            yield after
+    if run.track.removed is not None and run.snapshots[-1].has_quota:
+        yield run.track.removed
+
+
+def _preemptors(run: WorkloadRun) -> set[str]:
+    return {each.preemptor for each in run.preemptions}
+
+
+def _held(state: Snapshot) -> Held:
+    return usage_of(state) if state.has_quota else {}

@@ -64,6 +64,7 @@ class QueueSpec:
         self.borrows = get_path(preemption, "borrowWithinCohort.policy") not in (None, "Never")
         self.most_priority = get_path(preemption, "borrowWithinCohort.maxPriorityThreshold")
         fungibility = spec.get("flavorFungibility") or {}
+        self.preempts_first = fungibility.get("whenCanPreempt") == "Preempt"
         self.borrows_first = fungibility.get("whenCanBorrow") != "TryNextFlavor"
         self.groups: list[Group] = []
         self.quotas: dict[What, Quota] = {}
@@ -170,6 +171,16 @@ class Standing:
             if rest:
                 return iter(())
         return iter(found)
+
+    def come_first(self, queue: str, placed: Held, victim: WorkloadState) -> bool:
+        """True if none of the flavors of a placement comes after one that a victim holds."""
+        return all(
+            group.flavors.index(flavor) <= group.flavors.index(other)
+            for group in self.queues[queue].groups
+            for flavor, name in placed
+            for other, of in usage_of(victim)
+            if name == of and name in group.resources and other in group.flavors
+        )
 
     def suiting(self, group: Group, pod: Object) -> list[str]:
         """The flavors of a group on whose nodes pods may run."""
