@@ -31,7 +31,7 @@ DRAWS: Final = 8
 FEWER: Final[Mapping[str, int]] = {"drawn-costs": 2, "drawn-values": 2}
 """These take seconds each."""
 DIFFERS: Final = "-"
-_DIGITS: Final = 6
+_DIGITS: Final = 4
 
 
 def drawn() -> list[Script]:

@@ -74,7 +74,9 @@ def drawn_owned_metadata(c: Dialogue) -> None:
                 c.note(label, [get_path(answer.body, f"metadata.{it}") for it in _SHOWN])
                 managed = c.consult("GET", path).body["metadata"].get("managedFields", [])
                 managed.sort(key=lambda each: (each["manager"], each["operation"]))
-                told = json.dumps([{**each, "time": ""} for each in managed])
+                told = json.dumps(
+                    [[each["manager"], each["operation"], each["fieldsV1"]] for each in managed]
+                )
                 for name, uid in owners.items():
                     told = told.replace(uid, name)
                 c.note("managers", json.loads(told))

@@ -200,4 +200,4 @@ def drawn_configurations(c: Dialogue) -> None:
                 rule["apiVersions"] = rng.choice((["v1"], ["*"], ["*", "v1"], [""], []))
                 fields["rules"] = rng.choice(([rule], [rule, _RULE], []))
             webhooks.append(_webhook(**fields))
-        _say(c, f"{number}: {kind.kind[0]} {webhooks}", kind, *webhooks)
+        _say(c, f"{kind} {number}", kind, *webhooks)
