@@ -528,7 +528,7 @@ class ApiServer:
         else:
             strategy.prepare_for_update(obj, old)
             if strategy.has_generation and strategy.desires_other(obj, old):
-                metadata["generation"] = old_meta.get("generation", 0) + 1
+                metadata["generation"] = old_meta["generation"] + 1
             errors = strategy.validate_update(obj, old)
         errors = [
             *object_meta.validate_changed(

@@ -104,7 +104,7 @@ def decided(
 
 def _require_allowed(budget: Object, status: Object) -> None:
     name = name_of(budget)
-    if status.get("observedGeneration", 0) < meta(budget).get("generation", 0):
+    if status.get("observedGeneration", 0) < meta(budget)["generation"]:
         raise _refused(
             f"The disruption budget {name} is still being processed by the server.",
             _RETRY_SECONDS,

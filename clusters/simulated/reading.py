@@ -54,7 +54,7 @@ def no_such_subresource(strategy: Strategy, kind: Kind, name: str) -> ApiError:
 
 def in_version(obj: Object, kind: Kind, strategy: Strategy) -> Object:
     """The object as a client of that version of its kind sees it."""
-    if not strategy.has_other_versions or obj["apiVersion"] == kind.api_version:
+    if obj["apiVersion"] == kind.api_version:
         return obj
     return strategy.to_version(obj, kind.api_version)
 

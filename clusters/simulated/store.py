@@ -138,7 +138,7 @@ class Store:
         """Keep track of labels; most changes leave them as they are, which costs nothing."""
         before = old["metadata"].get("labels") if old is not None else None
         after = new["metadata"].get("labels") if new is not None else None
-        if before is after or before == after:
+        if before == after:
             return
         for label, value in (before or {}).items():
             del self._by_label[key.kind, label, value][key]

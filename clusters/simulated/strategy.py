@@ -101,11 +101,11 @@ _ALWAYS_THERE: Final = frozenset(
 )
 
 
-def path_field(path: str) -> FieldOf:
-    """The text of the field at a dotted path, empty where there is none."""
+def path_field(path: str, absent: Any = "") -> FieldOf:
+    """The text of the field at a dotted path, or of what it means that there is none."""
 
     def field_of(obj: Object) -> str:
-        value = get_path(obj, path, "")
+        value = get_path(obj, path, absent)
         return str(value).lower() if isinstance(value, bool) else str(value)
 
     return field_of

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from random import Random
 from typing import Any, Final
 
 import msgspec
@@ -57,8 +58,9 @@ class WaitedInVainError(Exception):
 class Dialogue:
     """One script's conversation with one target, in a namespace of its own."""
 
-    def __init__(self, target: Target, namespace: str) -> None:
+    def __init__(self, target: Target, namespace: str, draw: int = 0) -> None:
         self.namespace = namespace
+        self._draw = draw
         self.transcript: list[Step] = []
         self._target = target
         self._nodes: list[str] = []
@@ -299,6 +301,10 @@ class Dialogue:
         return events
 
     # The rest.
+
+    def random(self, name: str) -> Random:
+        """A generator with a seed of its own, another one in each draw of the script."""
+        return Random(f"{name} {self._draw}" if self._draw else name)
 
     def until_allowed(self, user: str, attributes: Mapping[str, Any]) -> None:
         """Wait until the server has noticed that a user has a right; not in the transcript."""

@@ -14,7 +14,7 @@ from typing import Final
 
 import typer
 
-from tests.differential import scripts
+from tests.differential import redrawn, scripts
 from tests.differential.compare import Difference, differences, fields_of
 from tests.differential.limits import LIMITS, limit_of
 from tests.differential.lines import LINES
@@ -41,6 +41,7 @@ The real side is recorded, so that the comparison runs everywhere:
 pytest tests/differential                        # the simulation against the recordings
 python -m tests.differential.record              # record again, on a new control plane
 python -m tests.differential.record --check      # check the recordings
+python -m tests.differential.redrawn             # record further draws, see below
 python -m tests.differential.page                # write this page
 ```
 
@@ -123,6 +124,7 @@ def compared(script: Script) -> Comparison:
 def render(comparisons: Sequence[Comparison]) -> str:
     """The whole page."""
     parts = [INTRODUCTION, _numbers(comparisons), _limits(comparisons), _contract(comparisons)]
+    parts.insert(2, _redrawn())
     parts.append(_lines(comparisons))
     parts += [_masks(), _scripts(comparisons)]
     return "\n".join(parts)
@@ -141,6 +143,17 @@ def _numbers(comparisons: Sequence[Comparison]) -> str:
                 str(len(LIMITS)),
             )
         ],
+    )
+
+
+def _redrawn() -> str:
+    scripts = redrawn.drawn()
+    steps = [each for it in scripts for line in redrawn.recorded(it) for each in line]
+    return (
+        f"The {len(scripts)} scripts called `drawn-…` draw their requests at random. Of up to\n"
+        f"{redrawn.DRAWS} further draws each, digests are recorded, of {len(steps)} steps. In\n"
+        f"{steps.count(redrawn.DIFFERS)} of these the simulation differs, named by no limit; they\n"
+        "are marked in `tests/differential/redrawn`, and not compared.\n"
     )
 
 

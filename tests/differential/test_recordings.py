@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.differential import scripts
+from tests.differential import redrawn, scripts
 from tests.differential.limits import LIMITS, limit_of, stale
 from tests.differential.lines import LINES
 from tests.differential.page import PAGE, Comparison, compared, render
@@ -33,6 +33,20 @@ def test_the_simulation_agrees_or_differs_by_a_named_limit(
         f"{script.title}\nfix the simulation, or name a limit in tests/differential/limits.py:\n"
         + "\n".join(unexplained)
     )
+
+
+@pytest.mark.parametrize("script", redrawn.drawn(), ids=lambda script: script.name)
+def test_the_simulation_agrees_in_further_draws(script: Script) -> None:
+    recorded = redrawn.recorded(script)
+    assert len(recorded) == len(redrawn.draws(script))
+    for draw, line in zip(redrawn.draws(script), recorded, strict=True):
+        steps = redrawn.simulated(script, draw).steps
+        other = [
+            step["step"]
+            for step, found, kept in zip(steps, redrawn.digests(steps), line, strict=True)
+            if kept not in (found, redrawn.DIFFERS)
+        ]
+        assert not other, f"draw {draw}: the simulation answers otherwise than it did: {other}"
 
 
 def _all(comparisons: dict[str, Comparison]) -> Sequence[Comparison]:

@@ -24,9 +24,10 @@ class Transcript:
     steps: list[Step]
 
 
-def play(script: Script, target: Target) -> Transcript:
+def play(script: Script, target: Target, draw: int = 0) -> Transcript:
     """Run a script; its transcript ends early if an awaited state is not reached."""
-    dialogue = Dialogue(target, script.name)
+    namespace = f"{script.name}-{draw}" if draw else script.name
+    dialogue = Dialogue(target, namespace, draw)
     dialogue.open()
     try:
         script.steps(dialogue)

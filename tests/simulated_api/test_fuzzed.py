@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 import pytest
 
-from tests.differential.exchange import Answer, Call
+from tests.differential.exchange import Answer
 from tests.differential.plane import definitions
 from tests.differential.real_target import RealTarget, started
 from tests.differential.scripts.types import small_objects
 from tests.differential.simulated_target import SimulatedTarget
-from tests.simulated_api.fuzzed import Fuzz
-from tests.simulated_api.test_every_kind import kind_of, manifests
+from tests.simulated_api.fuzzed import Fuzz, Wrong
+from tests.simulated_api.fuzzed_answers import (
+    NAMESPACE,
+    RECORDING,
+    SEED,
+    begin,
+    exchanges,
+    told,
+)
 
-SEED = 1
-REQUESTS = 10_000
-BETWEEN = 100
-"""Requests between two looks of the controllers at what was stored."""
-NAMESPACE = "fuzzed"
 REAL_ERRORS = (
     "cannot convert ",
     "failed to create typed patch object (",
@@ -36,27 +37,26 @@ def _is_a_real_servers(answer: Answer) -> bool:
     return answer.code < 500 or answer.body["message"].startswith(REAL_ERRORS)
 
 
-def _begun(target: RealTarget | SimulatedTarget, fuzz: Fuzz) -> None:
-    namespace = {"metadata": {"name": NAMESPACE}}
-    created = Call("POST", "/api/v1/namespaces", json.dumps(namespace).encode())
-    for call in (created, *fuzz.existing()):
-        assert target.exchange(call).code == 201, call
+@pytest.fixture(scope="module")
+def answers() -> list[tuple[Wrong, Answer]]:
+    return list(exchanges())
 
 
-def test_no_object_ends_the_cluster_or_is_answered_by_a_bug() -> None:
-    target = SimulatedTarget(definitions())
-    further = {kind_of(obj): obj for obj in manifests()}
-    fuzz = Fuzz(SEED, NAMESPACE, further | small_objects(NAMESPACE), filled=3)
-    _begun(target, fuzz)
-    wrong = []
-    for number in range(REQUESTS):
-        request = fuzz.request()
-        answer = target.exchange(request.call)
-        if not _is_a_real_servers(answer):
-            wrong.append(f"{request}: {answer.code} {answer.body['message']}")
-        if number % BETWEEN == 0:
-            target.until(lambda: False, within_seconds=0.1)
+def test_no_object_ends_the_cluster_or_is_answered_by_a_bug(
+    answers: list[tuple[Wrong, Answer]],
+) -> None:
+    wrong = [
+        f"{request}: {answer.code} {answer.body['message']}"
+        for request, answer in answers
+        if not _is_a_real_servers(answer)
+    ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_objects_are_answered_as_they_were_recorded_to_be(
+    answers: list[tuple[Wrong, Answer]],
+) -> None:
+    assert told(answers) == RECORDING.read_text().splitlines()
 
 
 UNLIKE = {
@@ -78,8 +78,9 @@ def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealTarg
 def test_a_real_server_answers_a_sample_with_the_same_codes(control_plane: RealTarget) -> None:
     simulated = SimulatedTarget(definitions())
     fuzz = Fuzz(SEED, NAMESPACE, small_objects(NAMESPACE), filled=0)
-    _begun(simulated, fuzz)
-    _begun(control_plane, fuzz)
+    for target in (simulated, control_plane):
+        for call in begin(fuzz):
+            assert target.exchange(call).code == 201, call
     differing = {}
     for _ in range(SAMPLE):
         request = fuzz.request("dryRun=All")

@@ -264,7 +264,7 @@ def _life(name: str, seed: int) -> list[str]:
     began = len(lab.cluster.recorder.entries) if seed else 0
     if name == "owners":
         _own(lab, rng)
-        return list(_lines(lab, began))
+        return list(lines(lab, began))
     kind, make = _KINDS[name]
     if seed % 3 == 2:
         for beside in _BESIDE:
@@ -280,7 +280,7 @@ def _life(name: str, seed: int) -> list[str]:
     if lab.get(kind, "it") is not None:
         lab.delete(kind, "it", propagation_policy=rng.choice(_POLICIES))
     lab.run(90)
-    return list(_lines(lab, began))
+    return list(lines(lab, began))
 
 
 def _own(lab: Lab, rng: random.Random) -> None:
@@ -355,7 +355,7 @@ _LONGEST: Final = 24
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT(\d\d:\d\d:\d\d(?:\.\d+)?)Z")
 
 
-def _lines(lab: Lab, began: int) -> Iterator[str]:
+def lines(lab: Lab, began: int) -> Iterator[str]:
     before: dict[str, Object] = {}
     for entry in lab.cluster.recorder.entries[began:]:
         if not isinstance(entry, Write) or not entry.event or entry.kind.startswith("Lease"):

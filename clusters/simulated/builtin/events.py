@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 
 from clusters.simulated.builtin.go_times import in_utc
 from clusters.simulated.field_errors import IMMUTABLE, FieldError, required, value_invalid
-from clusters.simulated.names import qualified_name
+from clusters.simulated.names import NameCheck, path_segment, qualified_name
 from clusters.simulated.strategy import METADATA_FIELDS, FieldOf, Strategy, path_field
 from vocabulary.objects import Object, get_path, namespace_of
 
@@ -60,6 +60,10 @@ class EventStrategy(Strategy):
         **METADATA_FIELDS,
         **{path: path_field(path) for path in _FIELDS},
     }
+
+    @property
+    def check_name(self) -> NameCheck:
+        return path_segment
 
     def default(self, obj: dict[str, Any], old: Object | None) -> None:
         if obj.get("eventTime"):

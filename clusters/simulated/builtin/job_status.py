@@ -137,7 +137,6 @@ def _validate_indexes(new: _View, old: _View, spec: Object) -> Iterable[FieldErr
     failed_changed = failed != old.status.get("failedIndexes")
     completions = spec.get("completions")
     per_index = spec.get("backoffLimitPerIndex") is not None
-    malformed = False
     for field, text, checked in (
         ("completedIndexes", completed, completed_changed),
         ("failedIndexes", failed or "", failed_changed and per_index),
@@ -147,7 +146,6 @@ def _validate_indexes(new: _View, old: _View, spec: Object) -> Iterable[FieldErr
         try:
             parse_indexes(text, completions)
         except IndexesError as error:
-            malformed = True
             yield value_invalid(f"status.{field}", text, f"error parsing {field}: {error}")
     if completed_changed and completed and spec["completionMode"] != "Indexed":
         yield value_invalid(
@@ -161,7 +159,7 @@ def _validate_indexes(new: _View, old: _View, spec: Object) -> Iterable[FieldErr
             failed,
             "cannot set non-null failedIndexes when backoffLimitPerIndex is null",
         )
-    if failed and completions is not None and not malformed:
+    if failed and completions is not None:
         shared = overlapping_index(completed, failed, completions)
         if shared is not None and (completed_changed or failed_changed):
             yield value_invalid(

@@ -120,4 +120,4 @@ def _default_failure_policy(policy: Object) -> Object:
         else rule
         for rule in policy.get("rules") or ()
     ]
-    return {**policy, "rules": rules}
+    return {**policy, "rules": rules or None}

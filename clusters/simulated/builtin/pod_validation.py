@@ -56,10 +56,11 @@ def validate_pod_spec(spec: Object, path: str) -> list[FieldError]:
         for position, container in enumerate(spec.get(field) or ()):
             at = f"{path}.{field}[{position}]"
             errors += _validate_container(container, at, volumes)
-            name = container.get("name")
-            if name and name in names:
+            name = container.get("name") or ""
+            if name in names:
                 errors.append(duplicate(f"{at}.name", name))
-            names.add(name)
+            elif name or field == "containers":
+                names.add(name)
     if spec.get("restartPolicy") not in _RESTART_POLICIES:
         errors.append(
             not_supported(f"{path}.restartPolicy", spec.get("restartPolicy"), _RESTART_POLICIES)
@@ -70,18 +71,23 @@ def validate_pod_spec(spec: Object, path: str) -> list[FieldError]:
     errors += validate_labels(spec.get("nodeSelector") or {}, f"{path}.nodeSelector")
     if spec.get("affinity"):
         errors += validate_affinity(spec["affinity"], f"{path}.affinity")
+    errors += _validate_names(spec, ("serviceAccountName", "nodeName"), path)
     errors += _validate_times(spec, path)
     for position, toleration in enumerate(spec.get("tolerations") or ()):
         errors += validate_toleration(toleration, f"{path}.tolerations[{position}]")
-    for field in ("nodeName", "serviceAccountName", "priorityClassName", "runtimeClassName"):
-        if spec.get(field):
-            errors += [
-                value_invalid(f"{path}.{field}", spec[field], text)
-                for text in dns_subdomain(spec[field])
-            ]
+    errors += _validate_names(spec, ("priorityClassName", "runtimeClassName"), path)
     if spec.get("overhead"):
         errors += validate_resources({"limits": spec["overhead"]}, f"{path}.overhead")
     return errors
+
+
+def _validate_names(spec: Object, fields: Sequence[str], path: str) -> list[FieldError]:
+    return [
+        value_invalid(f"{path}.{field}", spec[field], text)
+        for field in fields
+        if spec.get(field)
+        for text in dns_subdomain(spec[field])
+    ]
 
 
 def validate_new_pod_spec(spec: Object) -> list[FieldError]:
@@ -183,9 +189,6 @@ def _validate_container(container: Object, path: str, volumes: Sequence[str]) ->
         errors += [value_invalid(f"{path}.name", name, text) for text in dns_label(name)]
     if not container.get("image"):
         errors.append(required(f"{path}.image"))
-    policy = container.get("imagePullPolicy")
-    if policy and policy not in _PULL_POLICIES:
-        errors.append(not_supported(f"{path}.imagePullPolicy", policy, _PULL_POLICIES))
     policy = container.get("terminationMessagePolicy")
     if policy and policy not in _MESSAGE_POLICIES:
         at = f"{path}.terminationMessagePolicy"
@@ -208,6 +211,9 @@ def _validate_container(container: Object, path: str, volumes: Sequence[str]) ->
         elif mount["mountPath"] in mounted:
             errors.append(value_invalid(f"{at}.mountPath", mount["mountPath"], "must be unique"))
         mounted.add(mount.get("mountPath", ""))
+    policy = container.get("imagePullPolicy")
+    if policy and policy not in _PULL_POLICIES:
+        errors.append(not_supported(f"{path}.imagePullPolicy", policy, _PULL_POLICIES))
     resources = container.get("resources")
     if resources:
         errors += validate_resources(resources, f"{path}.resources")

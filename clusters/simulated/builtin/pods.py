@@ -24,7 +24,6 @@ _SELECTABLE: Final = (
     "spec.restartPolicy",
     "spec.schedulerName",
     "spec.serviceAccountName",
-    "spec.hostNetwork",
     "status.phase",
     "status.podIP",
     "status.nominatedNodeName",
@@ -51,6 +50,7 @@ class PodStrategy(Strategy):
     selectable: Mapping[str, FieldOf] = {
         **METADATA_FIELDS,
         **{path: path_field(path) for path in _SELECTABLE},
+        "spec.hostNetwork": path_field("spec.hostNetwork", absent=False),
     }
 
     def default(self, obj: dict[str, Any], old: Object | None) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from clusters.simulated.builtin.affinity_validation import validate_label_selector
@@ -54,12 +54,13 @@ _DEFAULTS: Final[Object] = {
     "objectSelector": {},
     "timeoutSeconds": 10,
 }
-_CHOICES: Final = (
+_Choices: TypeAlias = Sequence[tuple[str, Sequence[str]]]
+_CHOICES: Final[_Choices] = (
     ("failurePolicy", ("Fail", "Ignore")),
     ("matchPolicy", ("Equivalent", "Exact")),
     ("sideEffects", ("None", "NoneOnDryRun")),
-    ("reinvocationPolicy", ("IfNeeded", "Never")),
 )
+_REINVOCATION: Final[_Choices] = (("reinvocationPolicy", ("IfNeeded", "Never")),)
 
 
 class WebhookConfigurationStrategy(Strategy):
@@ -116,15 +117,14 @@ def _validate(webhook: Object, path: str) -> Iterator[FieldError]:
         yield from _validate_rule(rule, f"{path}.rules[{index}]")
     if webhook.get("sideEffects") is None:
         yield required(f"{path}.sideEffects", "must specify one of None, NoneOnDryRun")
-    for field, words in _CHOICES:
-        if webhook.get(field) is not None and webhook[field] not in words:
-            yield not_supported(f"{path}.{field}", webhook[field], words)
+    yield from _validate_choices(webhook, _CHOICES, path)
     seconds = webhook["timeoutSeconds"]
     if not 1 <= seconds <= 30:
         because = "the timeout value must be between 1 and 30 seconds"
         yield value_invalid(f"{path}.timeoutSeconds", seconds, because)
     for field in ("namespaceSelector", "objectSelector"):
         yield from validate_label_selector(webhook.get(field), f"{path}.{field}")
+    yield from _validate_choices(webhook, _REINVOCATION, path)
     yield from _validate_client(webhook["clientConfig"], f"{path}.clientConfig")
     yield from _validate_conditions(webhook.get("matchConditions") or (), f"{path}.matchConditions")
     yield from _validate_review_versions(
@@ -132,28 +132,45 @@ def _validate(webhook: Object, path: str) -> Iterator[FieldError]:
     )
 
 
+def _validate_choices(webhook: Object, choices: _Choices, path: str) -> Iterator[FieldError]:
+    for field, words in choices:
+        if webhook.get(field) is not None and webhook[field] not in words:
+            yield not_supported(f"{path}.{field}", webhook[field], words)
+
+
 def _validate_rule(rule: Object, path: str) -> Iterator[FieldError]:
-    for field in ("operations", "apiGroups", "apiVersions", "resources"):
-        values: Sequence[str] = rule.get(field) or ()
-        if not values:
-            yield required(f"{path}.{field}")
-        if len(values) > 1 and "*" in values and field != "resources":
-            named = {"apiGroups": "API groups", "apiVersions": "API versions"}.get(field, field)
-            because = f"if '*' is present, must not specify other {named}"
-            yield value_invalid(f"{path}.{field}", list(values), because)
-    yield from _validate_resources(rule.get("resources") or (), f"{path}.resources")
+    yield from _validate_words(rule, "operations", "operations", path)
     for index, operation in enumerate(rule.get("operations") or ()):
         if operation not in _OPERATIONS:
             yield not_supported(f"{path}.operations[{index}]", operation, _OPERATIONS)
+    yield from _validate_words(rule, "apiGroups", "API groups", path)
+    yield from _validate_words(rule, "apiVersions", "API versions", path)
+    for index, version in enumerate(rule.get("apiVersions") or ()):
+        if not version:
+            yield required(f"{path}.apiVersions[{index}]")
+    yield from _validate_resources(rule.get("resources") or (), f"{path}.resources")
     if rule["scope"] not in ("*", "Cluster", "Namespaced"):
         yield not_supported(f"{path}.scope", rule["scope"], ("*", "Cluster", "Namespaced"))
 
 
+def _validate_words(rule: Object, field: str, called: str, path: str) -> Iterator[FieldError]:
+    values: Sequence[str] = rule.get(field) or ()
+    if not values:
+        yield required(f"{path}.{field}")
+    if len(values) > 1 and "*" in values:
+        because = f"if '*' is present, must not specify other {called}"
+        yield value_invalid(f"{path}.{field}", list(values), because)
+
+
 def _validate_resources(resources: Sequence[str], path: str) -> Iterator[FieldError]:
     """A resource that a wildcard covers must not be named beside it."""
+    if not resources:
+        yield required(path)
     with_any_subresource: set[str] = set()
     of_any_resource: set[str] = set()
     for index, named in enumerate(resources):
+        if not named:
+            yield required(f"{path}[{index}]")
         resource, slash, subresource = named.partition("/")
         if not slash:
             continue
@@ -170,7 +187,7 @@ def _validate_resources(resources: Sequence[str], path: str) -> Iterator[FieldEr
     if len(resources) > 1 and "*/*" in resources:
         because = "if '*/*' is present, must not specify other resources"
         yield value_invalid(path, list(resources), because)
-    if "*" in resources and any("/" not in each and each != "*" for each in resources):
+    if "*" in resources and any("/" not in each for each in resources if each not in ("", "*")):
         because = "if '*' is present, must not specify other resources without subresources"
         yield value_invalid(path, list(resources), because)
 

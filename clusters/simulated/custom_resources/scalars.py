@@ -146,13 +146,17 @@ def _wrong_format(expected: str) -> Flaw:
 def enum_check(allowed: Sequence[Any]) -> Check:
     """Check that the value is one of those allowed."""
     choices = ", ".join(
-        json.dumps(choice if isinstance(choice, str) else json.dumps(choice)) for choice in allowed
+        _quoted(choice if isinstance(choice, str) else _quoted(choice)) for choice in allowed
     )
 
     def check(value: Any, stored: Any) -> Sequence[Flaw]:  # noqa: ARG001
         if value in allowed:
             return NONE
-        body = f"Unsupported value: {json.dumps(value)}: supported values: {choices}"
+        body = f"Unsupported value: {_quoted(value)}: supported values: {choices}"
         return [Flaw("", "FieldValueNotSupported", body)]
 
     return check
+
+
+def _quoted(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -190,7 +190,7 @@ def undeclared(
     """The fields of an object that its schema has dropped."""
     if given is shaped:
         return
-    if isinstance(given, dict) and isinstance(shaped, dict):
+    if isinstance(shaped, dict):
         for name, child in given.items():
             at, within = (*path, name), (*names, name)
             if name in shaped:

@@ -26,8 +26,10 @@ def _edited(rng: random.Random, text: str, pieces: Sequence[str]) -> str:
     return text
 
 
-def _texts(seed: str, bases: Sequence[str], pieces: Sequence[str], count: int) -> list[str]:
-    rng = random.Random(seed)
+def _texts(
+    c: Dialogue, seed: str, bases: Sequence[str], pieces: Sequence[str], count: int
+) -> list[str]:
+    rng = c.random(seed)
     drawn = (_edited(rng, rng.choice(bases), pieces) for _ in range(count))
     return list(dict.fromkeys((*bases, *drawn)))
 
@@ -64,8 +66,10 @@ def _shown(test: str, *values: str) -> dict[str, str]:
     return {"rule": "false", "messageExpression": f"{test} ? {parts} : 'none'"}
 
 
-def _pairs(seed: str, ones: Sequence[str], others: Sequence[str], count: int) -> list[Any]:
-    rng = random.Random(seed)
+def _pairs(
+    c: Dialogue, seed: str, ones: Sequence[str], others: Sequence[str], count: int
+) -> list[Any]:
+    rng = c.random(seed)
     return [{"a": rng.choice(ones), "b": rng.choice(others)} for _ in range(count)]
 
 
@@ -87,14 +91,14 @@ _OF_ADDRESSES: Final = (
 
 @script("Addresses of any form are read as Go reads them.", ["4.16"])
 def drawn_addresses(c: Dialogue) -> None:
-    texts = _texts("addresses", _ADDRESSES, _OF_ADDRESSES, 140)
+    texts = _texts(c, "addresses", _ADDRESSES, _OF_ADDRESSES, 140)
     tests = ("isUnspecified", "isLoopback", "isLinkLocalMulticast")
     told = [
         f"ip(self).{test}()" for test in (*tests, "isLinkLocalUnicast", "isGlobalUnicast", "family")
     ]
     shown = _shown("isIP(self)", "ip(self)", "ip.isCanonical(self)", *told)
     _each(c, "Cog", texts, shown, {"rule": "ip(self).family() == 7"})
-    texts = _texts("networks", _NETWORKS, _OF_ADDRESSES, 60) + list(_ADDRESSES)
+    texts = _texts(c, "networks", _NETWORKS, _OF_ADDRESSES, 60) + list(_ADDRESSES)
     parts = [f"cidr(self){it}" for it in ("", ".ip()", ".masked()", ".prefixLength()")]
     _each(c, "Gear", texts, _shown("isCIDR(self)", *parts), {"rule": f"{parts[-1]} == 777"})
     more = ("10.1.0.0/15", "10.2.3.4/31", "fe80::/63", "nonsense")
@@ -102,7 +106,7 @@ def drawn_addresses(c: Dialogue) -> None:
         ("Bolt", "containsIP", [*_ADDRESSES, "nonsense"]),
         ("Nut", "containsCIDR", [*_NETWORKS, *more]),
     ):
-        pairs = _pairs(test, _NETWORKS, others, 70)
+        pairs = _pairs(c, test, _NETWORKS, others, 70)
         _each(c, kind, pairs, {"rule": f"cidr(self.a).{test}(self.b)"})
 
 
@@ -119,16 +123,16 @@ _QUANTITIES: Final = (
 @script("Versions and quantities of any form are read, and compared.", ["4.16"])
 def drawn_numbers(c: Dialogue) -> None:
     pieces = (".", "-", "+", "0", "1", "00", "a", "v", "", "_", "é", "9" * 20)
-    texts = _texts("versions", _VERSIONS, pieces, 130)
+    texts = _texts(c, "versions", _VERSIONS, pieces, 130)
     parts = [f"semver(self).{it}()" for it in ("major", "minor", "patch")]
     normalized = _shown("isSemver(self, true)", *(it.replace("f)", "f, true)") for it in parts))
     rules = [{"rule": f"semver(self{it}).major() == 77"} for it in ("", ", true")]
     _each(c, "Shaft", texts, _shown("isSemver(self)", *parts), normalized, *rules)
     compared = "semver(self.a).compareTo(semver(self.b))"
-    pairs = _pairs("versions", _VERSIONS[:9], _VERSIONS[:9], 70)
+    pairs = _pairs(c, "versions", _VERSIONS[:9], _VERSIONS[:9], 70)
     _each(c, "Crank", pairs, _shown("true", compared))
     marks = (".", "-", "+", "0", "1", "7", "e", "E", "k", "K", "i", "Mi", "m", "n", "u", "", " ")
-    texts = _texts("quantities", _QUANTITIES, marks, 140)
+    texts = _texts(c, "quantities", _QUANTITIES, marks, 140)
     integer = "isQuantity(self) && self.matches('^[+-]?[0-9]{1,9}[kMG]?$')"
     rules = [
         _shown("isQuantity(self)", "sign(quantity(self))", "quantity(self).asApproximateFloat()"),
@@ -137,7 +141,7 @@ def drawn_numbers(c: Dialogue) -> None:
     _each(c, "Rod", texts, *rules, {"rule": "sign(quantity(self)) == 7"})
     whole = _shown("true", "quantity(self).isInteger()")
     _each(c, "Dog", ["1000m", "1.0", "1Ei", "1.5Ki"], whole, label="kept otherwise")
-    pairs = _pairs("quantities", _QUANTITIES[:-1], _QUANTITIES[:-1], 90)
+    pairs = _pairs(c, "quantities", _QUANTITIES[:-1], _QUANTITIES[:-1], 90)
     pairs += [{"a": "1000m", "b": "1"}, {"a": "1k", "b": "1.00e3"}]
     parts = [f"quantity(self.a).{it}(quantity(self.b))" for it in ("compareTo", "isLessThan")]
     parts.append("quantity(self.a) == quantity(self.b)")
@@ -171,10 +175,10 @@ _TIMES: Final = (
 @script("Durations and times of any form are read as a real server reads them.", ["4.16"])
 def drawn_times(c: Dialogue) -> None:
     pieces = ("1", "0", ".", "h", "m", "s", "ms", "d", " ", "-", "week", "n", "µ", "", "x")
-    texts = _texts("spans", _SPANS, pieces, 110)
+    texts = _texts(c, "spans", _SPANS, pieces, 110)
     shown = _shown("true", "self.getMilliseconds()", "self.getHours()", "self > duration('1m')")
     _each(c, "Belt", texts, _shown("true", "self"), shown, format_="duration")
     marks = ("1", "0", "9", ":", "-", "T", "Z", "+01:00", ".", ".5", "t", "", " ")
-    texts = _texts("times", _TIMES, marks, 110)
+    texts = _texts(c, "times", _TIMES, marks, 110)
     parts = ("self", "self.getDayOfYear()", "self.getDayOfWeek()", "self.getMilliseconds()")
     _each(c, "Chain", texts, _shown("true", *parts), format_="date-time")

@@ -31,7 +31,6 @@ _HARD: Final[Mapping[str, Sequence[str]]] = {
     "secrets": ("1",),
     "odd": ("1",),
     "requests.hugepages-2Mi": ("2Mi",),
-    "example.org/gpu": ("1",),
 }
 _SCOPES: Final = (
     *([it] for it in ("BestEffort", "NotBestEffort", "Terminating", "NotTerminating")),
@@ -65,7 +64,13 @@ def _try(c: Dialogue, label: str, obj: Manifest) -> None:
     if answer.code >= 300:
         # A real server goes through the resources in any order.
         c.note(
-            label, [answer.code, *sorted(re.split(r"[\[\]]|, (?=spec)", answer.body["message"]))]
+            label,
+            [
+                answer.code,
+                *sorted(
+                    re.split(r"[\[\]]|, (?=spec)|, (?=maximum|minimum)", answer.body["message"])
+                ),
+            ],
         )
         return
     spec = answer.body["spec"]
@@ -76,7 +81,7 @@ def _try(c: Dialogue, label: str, obj: Manifest) -> None:
 
 @script("Limits complete a pod's resources, and refuse those beyond them.", ["4.16"])
 def drawn_limit_ranges(c: Dialogue) -> None:
-    rng = random.Random("limit ranges")
+    rng = c.random("limit ranges")
     for number in range(14):
         limits = []
         for type_ in rng.sample(("Container", "Pod", "PersistentVolumeClaim"), rng.randint(1, 2)):
@@ -118,7 +123,7 @@ def drawn_limit_ranges(c: Dialogue) -> None:
 
 @script("A quota counts what a pod asks for, if the pod is in its scope.", ["4.16"])
 def drawn_quotas(c: Dialogue) -> None:
-    rng = random.Random("quotas")
+    rng = c.random("quotas")
     for number in range(30):
         scopes = rng.choice(_SCOPES)
         names = rng.sample(sorted(_HARD), rng.randint(1, 3))
@@ -131,7 +136,7 @@ def drawn_quotas(c: Dialogue) -> None:
             "spec": spec,
         }
         answer = c.consult("POST", RESOURCE_QUOTA.path(c.namespace), obj)
-        c.note(f"{number}: {spec}", sorted(re.split(", ", answer.body.get("message", ""))))
+        c.note(f"{number}: {spec}", sorted(re.split(r", |[\[\]]", answer.body.get("message", ""))))
         if answer.code >= 300:
             continue
         path = RESOURCE_QUOTA.path(c.namespace, "q")

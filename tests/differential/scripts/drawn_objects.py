@@ -108,7 +108,7 @@ def _drawn_status(rng: random.Random, before: tuple[Mapping[str, Any], Sequence[
 
 @script("A Job's status changes only in the ways that contradict nothing.", ["5.9"])
 def drawn_statuses(c: Dialogue) -> None:
-    rng = random.Random("statuses")
+    rng = c.random("statuses")
     for name, spec in _JOBS.items():
         for state, before in _BEFORE.items():
             made = job(f"{name}-{state}", **spec, managedBy="example.org/other")
@@ -192,7 +192,7 @@ _JOB_CASES: Final[Cases] = (
 
 @script("A Job's spec is validated whatever it combines.", ["5.8"])
 def drawn_jobs(c: Dialogue) -> None:
-    rng = random.Random("jobs")
+    rng = c.random("jobs")
     path = f"{JOB.path(c.namespace)}?dryRun=All"
     for number in range(150):
         base = job("a", completions=2, completionMode=rng.choice(("Indexed", "NonIndexed")))
@@ -329,7 +329,7 @@ _POD_CASES: Final[Cases] = (
 
 @script("A pod's spec is validated whatever it combines.", ["4.16"])
 def drawn_pods(c: Dialogue) -> None:
-    rng = random.Random("pods")
+    rng = c.random("pods")
     path = f"{POD.path(c.namespace)}?dryRun=All"
     for number in range(220):
         drawn = _drawn(rng, pod("a"), _POD_CASES, 3)
@@ -423,7 +423,7 @@ def _metadata_cases(rng: random.Random) -> Cases:
 
 @script("Metadata is validated whatever it combines.", ["4.5"])
 def drawn_metadata(c: Dialogue) -> None:
-    rng = random.Random("metadata")
+    rng = c.random("metadata")
     shown = [f"metadata.{it}" for it in ("labels", "finalizers", "ownerReferences", "generation")]
     for number in range(130):
         kind = rng.choice((CONFIG_MAP, CONFIG_MAP, SERVICE))

@@ -87,7 +87,7 @@ def _wish(rng: random.Random) -> Manifest:
 
 @script("A pod is placed on a node that suits it, and waits if none does.", ["6.1", "6.2", "6.3"])
 def drawn_placements(c: Dialogue) -> None:
-    rng = random.Random("placements")
+    rng = c.random("placements")
     for number, (labels, taints) in enumerate(_NODES):
         name = f"{c.namespace}-{number}"
         c.add_node(name, labels={POOL: c.namespace, **labels}, taints=taints)

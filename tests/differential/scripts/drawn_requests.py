@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -40,7 +39,7 @@ def _delete(c: Dialogue, label: str, path: str, options: Any) -> None:
 
 @script("A delete with any options does what they say, or is refused.", ["4.1"])
 def drawn_deletes(c: Dialogue) -> None:
-    rng = random.Random("deletes")
+    rng = c.random("deletes")
     for number, finalizers in enumerate(_FINALIZERS):
         path = CONFIG_MAP.path(c.namespace)
         c.consult("POST", path, config_map(f"c{number}", finalizers=finalizers))
@@ -100,7 +99,7 @@ _FIELDS: Final = (
 
 @script("A list has what its selectors choose, in pages.", ["4.16"])
 def drawn_lists(c: Dialogue) -> None:
-    rng = random.Random("lists")
+    rng = c.random("lists")
     path = CONFIG_MAP.path(c.namespace)
     given: Sequence[dict[str, str]] = (
         {},

@@ -39,7 +39,7 @@ def _rules(rng: random.Random) -> list[Manifest]:
 
 @script("A request is allowed if one rule of the user's roles covers all of it.", ["7.1", "7.3"])
 def drawn_rights(c: Dialogue) -> None:
-    rng = random.Random("rights")
+    rng = c.random("rights")
     users = [f"{name}-{c.namespace}" for name in ("ann", "bob", "eve")]
     for number in range(8):
         name = f"r{number}"
@@ -78,7 +78,7 @@ def drawn_rights(c: Dialogue) -> None:
 
 @script("A role is written only by those who have all rights that it gives.", ["7.3"])
 def drawn_escalations(c: Dialogue) -> None:
-    rng = random.Random("escalations")
+    rng = c.random("escalations")
     plurals = ["roles", "rolebindings"]
     writer = role("writer", ["create", "update", "patch", "get"], plurals, group=_RBAC)
     held = [

@@ -105,7 +105,7 @@ _FACTOR: Final = re.compile(r"budget by factor of (.*?x) ")
 
 @script("The cost of any expression is estimated as a real server does.", ["4.16"])
 def drawn_costs(c: Dialogue) -> None:
-    rng = random.Random("costs")
+    rng = c.random("costs")
     path = f"{CUSTOM_RESOURCE_DEFINITION.path()}?dryRun=All"
     for _ in range(250):
         rule = f"self.texts.all(x, {_grown(rng, 'bool', rng.randint(1, 4))})"

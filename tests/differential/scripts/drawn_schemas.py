@@ -104,7 +104,7 @@ def _value(rng: random.Random, schema: Schema) -> Any:
 
 @script("Values are validated, pruned and defaulted by any schema.", ["4.16"])
 def drawn_schemas(c: Dialogue) -> None:
-    rng = random.Random("schemas")
+    rng = c.random("schemas")
     for number in range(8):
         schemas = {f"p{place}": _schema(rng, 2) for place in range(8)}
         with served(c, f"Knob{number}", it={"type": "object", "properties": schemas}) as kind:

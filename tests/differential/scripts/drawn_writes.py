@@ -70,7 +70,7 @@ def _merging(rng: random.Random, tree: Any) -> Any:
 
 @script("JSON patches and merge patches do what their standards say.", ["4.16"])
 def drawn_patches(c: Dialogue) -> None:
-    rng = random.Random("patches")
+    rng = c.random("patches")
     with served(c, "Spindle", it=_FREE) as kind:
         c.consult("POST", kind.path(c.namespace), one(kind, it=_TREE))
         for _ in range(120):
@@ -186,7 +186,7 @@ def _strategic(rng: random.Random) -> Manifest:
 
 @script("Strategic merge patches are merged by keys, orders and directives.", ["4.16"])
 def drawn_strategic_patches(c: Dialogue) -> None:
-    rng = random.Random("strategic patches")
+    rng = c.random("strategic patches")
     c.consult("POST", DEPLOYMENT.path(c.namespace), _deployment("a", _TEMPLATE))
     for _ in range(150):
         patch = {"spec": {"template": _strategic(rng)}}
@@ -250,7 +250,7 @@ def _configuration(rng: random.Random) -> Manifest:
 
 @script("Several managers apply, update and own parts of one object.", ["4.16"])
 def drawn_applies(c: Dialogue) -> None:
-    rng = random.Random("applies")
+    rng = c.random("applies")
     with served(c, "Pulley", it={"type": "object", "properties": _KINDS_OF_LISTS}) as kind:
         path = kind.path(c.namespace, "a")
         for _ in range(60):

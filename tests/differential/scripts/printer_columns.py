@@ -208,7 +208,7 @@ def _drawn_step(rng: random.Random) -> str:
 
 @script("A printer column takes any path that kubectl's JSONPath allows.", ["4.16"])
 def drawn_columns(c: Dialogue) -> None:
-    rng = random.Random("columns")
+    rng = c.random("columns")
     paths = [
         f".spec{''.join(_drawn_step(rng) for _ in range(rng.randint(1, 4)))}" for _ in range(120)
     ]

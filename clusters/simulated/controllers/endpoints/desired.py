@@ -72,7 +72,7 @@ def _ports(service: Object, pod: Object) -> Ports:
             continue
         found = {
             "name": port.get("name", ""),
-            "protocol": port.get("protocol", "TCP"),
+            "protocol": port["protocol"],
             "port": number,
         }
         if port.get("appProtocol"):
@@ -88,7 +88,7 @@ def _target(port: Object, pod: Object) -> int | None:
         return target
     for container in _lasting_containers(pod["spec"]):
         for one in container.get("ports") or ():
-            same = one.get("protocol", "TCP") == port.get("protocol", "TCP")
+            same = one["protocol"] == port["protocol"]
             if one.get("name") == target and same:
                 return int(one["containerPort"])
     return None

@@ -193,7 +193,7 @@ class Kubelet(Controller):
             return exit_us
         code = int(wishes[behaviour.EXIT])
         reason = wishes.get(behaviour.REASON) or ("Error" if code else "Completed")
-        policy = pod["spec"].get("restartPolicy", "Always")
+        policy = pod["spec"]["restartPolicy"]
         if policy == "Never" or (policy == "OnFailure" and code == 0):
             yield _status_update(pod, pod_status.ended(pod, code, reason, now))
             return None

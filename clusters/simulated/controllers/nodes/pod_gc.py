@@ -101,7 +101,7 @@ def _end(pod: Object, entry: Object | None) -> Generator[Request, Any, None]:
     """Phase Failed, where it is not final yet, and deletion by force."""
     try:
         if phase_of(pod) not in FINAL_PHASES:
-            ended = {"phase": "Failed", "observedGeneration": meta(pod).get("generation", 1)}
+            ended = {"phase": "Failed", "observedGeneration": meta(pod)["generation"]}
             if entry is not None:
                 yield with_condition(pod, entry, **ended)
             else:

@@ -49,7 +49,7 @@ class TaintManager(Controller):
 
     def _node_changed(self, change: Change) -> None:
         before = _no_execute(change.old) if change.old is not None else []
-        if change.event != "DELETED" and before != _no_execute(change.object):
+        if before != _no_execute(change.object):
             for key in self._pods_on(change.key.name):
                 self.enqueue(key)
 

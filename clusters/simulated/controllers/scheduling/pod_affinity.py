@@ -234,8 +234,6 @@ def _terms(pod: Object, kind: str) -> tuple[Term, ...]:
 
 def _left(by_node: dict[str, int], gone: list[str]) -> dict[str, int]:
     """The numbers of pods by node, after one has gone from each of the nodes named."""
-    if not gone:
-        return by_node
     left = dict(by_node)
     for node in gone:
         _count(left, node, -1)

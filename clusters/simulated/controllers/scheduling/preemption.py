@@ -37,7 +37,7 @@ def find_victims(
     priority = _priority(pod)
     if priority <= 0 or pod["spec"].get("preemptionPolicy") == "Never":
         return None
-    nominated = (pod.get("status") or {}).get("nominatedNodeName")
+    nominated = get_path(pod, "status.nominatedNodeName")
     if nominated and any(is_terminating(other) for other in informers.pods_on(nominated)):
         return None
     found: list[Victims] = []
@@ -125,7 +125,7 @@ def _victims(weaker: list[Object], trial: _Trial) -> tuple[Object, ...]:
 
 
 def _priority(pod: Object) -> int:
-    found: int = pod["spec"].get("priority", 0)
+    found: int = pod["spec"]["priority"]
     return found
 
 

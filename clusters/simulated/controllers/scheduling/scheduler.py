@@ -135,7 +135,7 @@ class Scheduler(Controller):
         return (
             not spec.get("nodeName")
             and not spec.get("schedulingGates")
-            and spec.get("schedulerName", DEFAULT_SCHEDULER) == DEFAULT_SCHEDULER
+            and spec["schedulerName"] == DEFAULT_SCHEDULER
             and not is_terminating(pod)
             and get_path(pod, "status.phase", "Pending") == "Pending"
         )
@@ -195,7 +195,7 @@ class Scheduler(Controller):
             else shown["lastTransitionTime"],
             "reason": "Unschedulable",
             "message": message,
-            "observedGeneration": meta(pod).get("generation", 1),
+            "observedGeneration": meta(pod)["generation"],
         }
 
     def _preempt(self, pod: Object, wish: Wish, victims: Victims) -> Work:

@@ -29,6 +29,7 @@ from vocabulary.objects import (
     Object,
     annotations_of,
     controller_of,
+    get_path,
     is_terminating,
     labels_of,
     meta,
@@ -41,7 +42,6 @@ from vocabulary.requests import Create, Patch, Request, Update
 HASH_LABEL: Final = "pod-template-hash"
 REVISION: Final = "deployment.kubernetes.io/revision"
 _HISTORY: Final = "deployment.kubernetes.io/revision-history"
-_DEFAULT_HISTORY: Final = 10
 
 
 class DeploymentController(WorkloadController):
@@ -79,8 +79,8 @@ class DeploymentController(WorkloadController):
         if spec.get("paused"):
             current = self._active_or_latest(deployment, new)
             if current is not None:
-                yield from self._scale(current, spec.get("replicas", 1))
-        elif spec.get("strategy", {}).get("type") == "Recreate":
+                yield from self._scale(current, spec["replicas"])
+        elif spec["strategy"].get("type") == "Recreate":
             yield from self._recreate(deployment, new)
         elif new is None:
             yield from self._create_set(deployment)
@@ -111,8 +111,8 @@ class DeploymentController(WorkloadController):
         selector = spec["selector"]
         match = {**(selector.get("matchLabels") or {}), HASH_LABEL: hash_}
         surge, _ = bounds(spec)
-        others = sum(old["spec"].get("replicas", 1) for old in self._sets(deployment))
-        wanted = spec.get("replicas", 1)
+        others = sum(old["spec"]["replicas"] for old in self._sets(deployment))
+        wanted = spec["replicas"]
         replicas = min(wanted, max(0, wanted + surge - others))
         annotations = {
             REVISION: str(self._last_revision(deployment) + 1),
@@ -166,13 +166,13 @@ class DeploymentController(WorkloadController):
             yield Update(DEPLOYMENT, shown, subresource="status")
 
     def _scale(self, replica_set: Object, replicas: int) -> Generator[Request, Any, None]:
-        if replica_set["spec"].get("replicas", 1) != replicas:
+        if replica_set["spec"]["replicas"] != replicas:
             yield Update(REPLICA_SET, with_path(replica_set, "spec.replicas", replicas))
 
     def _active_or_latest(self, deployment: Object, new: Object | None) -> Object | None:
         """The one set that has replicas; if none has, the new or else the latest one."""
         sets = self._sets(deployment)
-        active = [entry for entry in sets if entry["spec"].get("replicas", 1)]
+        active = [entry for entry in sets if entry["spec"]["replicas"]]
         if len(active) > 1:
             return None
         if active:
@@ -198,17 +198,17 @@ class DeploymentController(WorkloadController):
             yield from self._create_set(deployment)
         else:
             yield from self._number(deployment, new)
-            yield from self._scale(new, deployment["spec"].get("replicas", 1))
+            yield from self._scale(new, deployment["spec"]["replicas"])
             yield from self._forget_old(deployment, new)
 
     def _roll(self, deployment: Object, new: Object) -> Generator[Request, Any, None]:
         """One step up, or one down, within what surge and unavailability allow."""
         spec = deployment["spec"]
-        wanted = spec.get("replicas", 1)
+        wanted = spec["replicas"]
         surge, unavailable = bounds(spec)
         old = self._old_sets(deployment, new)
-        old_replicas = sum(entry["spec"].get("replicas", 1) for entry in old)
-        new_replicas = new["spec"].get("replicas", 1)
+        old_replicas = sum(entry["spec"]["replicas"] for entry in old)
+        new_replicas = new["spec"]["replicas"]
         if new_replicas > wanted:
             yield from self._scale(new, wanted)
             return
@@ -221,26 +221,26 @@ class DeploymentController(WorkloadController):
         new_unavailable = new_replicas - available(new)
         may_go = old_replicas + new_replicas - (wanted - unavailable) - new_unavailable
         for replica_set in old:
-            replicas = replica_set["spec"].get("replicas", 1)
+            replicas = replica_set["spec"]["replicas"]
             broken = min(replicas - available(replica_set), may_go)
             if broken > 0:
                 yield from self._scale(replica_set, replicas - broken)
                 return
         # All old ones are available, or none may go.
         for replica_set in old:
-            replicas = replica_set["spec"].get("replicas", 1)
+            replicas = replica_set["spec"]["replicas"]
             if may_go > 0 and replicas:
                 yield from self._scale(replica_set, replicas - min(replicas, may_go))
                 return
 
     def _forget_old(self, deployment: Object, new: Object) -> Generator[Request, Any, None]:
         """Delete the oldest empty ReplicaSets beyond what the history keeps."""
-        limit = deployment["spec"].get("revisionHistoryLimit", _DEFAULT_HISTORY)
+        limit = deployment["spec"]["revisionHistoryLimit"]
         empty = [
             entry
             for entry in self._old_sets(deployment, new)
-            if not entry["spec"].get("replicas", 1)
-            and not (entry.get("status") or {}).get("replicas")
+            if not entry["spec"]["replicas"]
+            and not get_path(entry, "status.replicas")
             and not is_terminating(entry)
         ]
         for replica_set in sorted(empty, key=_revision)[: max(0, len(empty) - limit)]:

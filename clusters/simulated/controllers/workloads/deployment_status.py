@@ -6,9 +6,8 @@ from typing import Any, Final
 
 from clusters.simulated.controllers.workloads.workload import scaled, without_empty
 from vocabulary.clock import SECOND, Micros, parse_rfc3339
-from vocabulary.objects import Object, condition, meta, name_of
+from vocabulary.objects import Object, condition, get_path, meta, name_of
 
-_DEFAULT_DEADLINE_SECONDS: Final = 600
 _PAUSED: Final = "DeploymentPaused"
 _TIMED_OUT: Final = "ProgressDeadlineExceeded"
 _UNDER_WAY: Final = ("NewReplicaSetCreated", "ReplicaSetUpdated", "FoundNewReplicaSet")
@@ -16,9 +15,9 @@ _UNDER_WAY: Final = ("NewReplicaSetCreated", "ReplicaSetUpdated", "FoundNewRepli
 
 def bounds(spec: Object) -> tuple[int, int]:
     """How many pods there may be too many, and too few, while rolling; not both 0."""
-    rolling = spec.get("strategy", {}).get("rollingUpdate") or {}
-    wanted = spec.get("replicas", 1)
-    if spec.get("strategy", {}).get("type") == "Recreate":
+    rolling = spec["strategy"].get("rollingUpdate") or {}
+    wanted = spec["replicas"]
+    if spec["strategy"].get("type") == "Recreate":
         return 0, 0
     surge = scaled(rolling.get("maxSurge", "25%"), wanted, round_up=True)
     unavailable = scaled(rolling.get("maxUnavailable", "25%"), wanted, round_up=False)
@@ -27,7 +26,7 @@ def bounds(spec: Object) -> tuple[int, int]:
 
 def available(replica_set: Object) -> int:
     """How many pods of a ReplicaSet have been ready for long enough."""
-    count: int = (replica_set.get("status") or {}).get("availableReplicas", 0)
+    count: int = get_path(replica_set, "status.availableReplicas", 0)
     return count
 
 
@@ -40,13 +39,13 @@ def deployment_status(
 ) -> dict[str, Any]:
     """The status of a deployment with these ReplicaSets, `new` being that of its template."""
     spec = deployment["spec"]
-    wanted = spec.get("replicas", 1)
+    wanted = spec["replicas"]
     _, unavailable = bounds(spec)
     total, ready_long = _sum(sets, "replicas"), _sum(sets, "availableReplicas")
     updated = 0 if new is None else _sum([new], "replicas")
     status = without_empty(
         {
-            "observedGeneration": meta(deployment).get("generation", 0),
+            "observedGeneration": meta(deployment)["generation"],
             "replicas": total,
             "updatedReplicas": updated,
             "readyReplicas": _sum(sets, "readyReplicas"),
@@ -124,6 +123,6 @@ def deadline_us(spec: Object, status: Object) -> Micros | None:
     shown = condition({"status": status}, "Progressing")
     if shown is None or shown["reason"] not in _UNDER_WAY or spec.get("paused"):
         return None
-    deadline = spec.get("progressDeadlineSeconds", _DEFAULT_DEADLINE_SECONDS)
+    deadline = spec["progressDeadlineSeconds"]
     at_us: Micros = parse_rfc3339(shown["lastUpdateTime"]) + deadline * SECOND
     return at_us

@@ -41,7 +41,7 @@ class ReplicaSetController(WorkloadController):
         if not is_terminating(replica_set):
             pods = yield from claim(self.informers, replica_set, REPLICA_SET, may_adopt=is_active)
             active = [pod for pod in pods if is_active(pod)]
-            missing = spec.get("replicas", 1) - len(active)
+            missing = spec["replicas"] - len(active)
             for _ in range(min(missing, _MAX_PER_SYNC)):
                 pod = pod_from_template(replica_set, REPLICA_SET, spec["template"])
                 yield Create(POD, pod, key[0])
@@ -74,7 +74,7 @@ def _status(replica_set: Object, active: list[Object], available: int) -> dict[s
                 "fullyLabeledReplicas": sum(wanted <= labels_of(pod).items() for pod in active),
                 "readyReplicas": sum(is_ready(pod) for pod in active),
                 "availableReplicas": available,
-                "observedGeneration": meta(replica_set).get("generation", 0),
+                "observedGeneration": meta(replica_set)["generation"],
             }
         ),
     }

@@ -88,11 +88,11 @@ class StatefulSetController(WorkloadController):
     def _move(self, owner: Object, update: str) -> Generator[Request, Any, None]:
         """Create, replace and delete pods as far as the order allows it now."""
         spec = owner["spec"]
-        ordered = spec.get("podManagementPolicy", "OrderedReady") == "OrderedReady"
+        ordered = spec["podManagementPolicy"] == "OrderedReady"
         start = (spec.get("ordinals") or {}).get("start", 0)
-        wanted = range(start, start + spec.get("replicas", 1))
+        wanted = range(start, start + spec["replicas"])
         pods = self._pods(owner)
-        current = (owner.get("status") or {}).get("currentRevision") or update
+        current = get_path(owner, "status.currentRevision") or update
         for ordinal in wanted:
             pod = pods.get(ordinal)
             if pod is not None and phase_of(pod) in FINAL_PHASES and not is_terminating(pod):
@@ -188,9 +188,9 @@ class StatefulSetController(WorkloadController):
         standing = [pod for pod in alive if not is_terminating(pod)]
         times = [available_at_us(pod, spec.get("minReadySeconds", 0)) for pod in standing]
         now_us = self.loop.now_us
-        before = (owner.get("status") or {}).get("currentRevision") or update
+        before = get_path(owner, "status.currentRevision") or update
         updated = sum(labels_of(pod).get(REVISION_LABEL) == update for pod in standing)
-        settled = updated == spec.get("replicas", 1) == len(alive) and all(
+        settled = updated == spec["replicas"] == len(alive) and all(
             is_ready(pod) for pod in standing
         )
         current = update if settled else before
@@ -201,7 +201,7 @@ class StatefulSetController(WorkloadController):
             "collisionCount": 0,
             **without_empty(
                 {
-                    "observedGeneration": meta(owner).get("generation", 0),
+                    "observedGeneration": meta(owner)["generation"],
                     "readyReplicas": sum(is_ready(pod) for pod in alive),
                     "currentReplicas": of_current,
                     "updatedReplicas": updated,

@@ -11,7 +11,7 @@ from clusters.simulated.store import Change
 from vocabulary.clock import SECOND, Micros, parse_rfc3339
 from vocabulary.errors import ApiError
 from vocabulary.kinds import JOB
-from vocabulary.objects import Object, is_terminating, name_of, namespace_of, uid_of
+from vocabulary.objects import Object, get_path, is_terminating, name_of, namespace_of, uid_of
 from vocabulary.requests import Delete, Get
 
 
@@ -55,7 +55,7 @@ def _expiry_us(job: Object) -> Micros | None:
     ttl = job["spec"].get("ttlSecondsAfterFinished")
     if ttl is None or is_terminating(job):
         return None
-    for entry in (job.get("status") or {}).get("conditions") or ():
+    for entry in get_path(job, "status.conditions") or ():
         if entry["type"] in (COMPLETE, FAILED) and entry["status"] == "True":
             at_us: Micros = parse_rfc3339(entry["lastTransitionTime"]) + ttl * SECOND
             return at_us

@@ -240,30 +240,13 @@ class _Estimate:
         name = call.function
         size = [self._size(each) for each in call.args]
         target = self._size(call.target) if call.HasField("target") else None
-        if name in _SIMPLE or (name == "ip" and target):
+        found = None if target is None else self._of_method(call, overload, target, size)
+        if found is not None:
+            return found
+        if name in _SIMPLE:
             return _ONE, None
-        if name in ("isSorted", "sum", "min", "max", "indexOf", "lastIndexOf") and target:
-            return self._of_search(call.target, target), None
         if name in _READING:
             return size[0].by(_OF_CHARACTER * _READING[name]), size[0] if name == "url" else None
-        if name in ("lowerAscii", "upperAscii", "substring", "trim") and target:
-            return target.by(_OF_CHARACTER), target
-        if name == "replace" and target:
-            return target.by(2 * _OF_CHARACTER), _replaced(target, size[0], size[1])
-        if name == "split" and target:
-            parts = target.most if len(size) == 1 else _number(call.args[1], target.most)
-            return target.by(2 * _OF_CHARACTER), Range(0, parts)
-        if name == "join" and target:
-            joined = target.times(self._size_of_items(call.target))
-            if size:
-                joined = joined.plus(
-                    size[0].times(Range(max(target.least - 1, 0), max(target.most - 1, 0)))
-                )
-            return joined.by(_OF_CHARACTER), joined
-        if name in ("find", "findAll") and target:
-            return _of_pattern(target, size[0]), Range(0, target.most)
-        if overload == "matches_string" and target:
-            return _of_pattern(target, size[0]), None
         if name in ("containsIP", "containsCIDR"):
             return self._of_containing(call, size[0]), None
         if name == "validate":
@@ -271,14 +254,10 @@ class _Estimate:
             return size[0].by(_OF_CHARACTER).by(factor), None
         if name == "_==_":
             return self._of_equality(call)
-        if overload == "contains_string" and target:
-            return target.by(_OF_CHARACTER).times(size[0].by(_OF_CHARACTER)), None
         if overload in ("starts_with_string", "ends_with_string"):
             return size[0].by(_OF_CHARACTER), None
         if overload == "in_list":
             return size[1], None
-        if name == "format" and target:
-            return target.by(_OF_CHARACTER), None
         if name in ("string", "bytes"):
             return self._of_conversion(name, self._tree.type_of(call.args[0]), size[0])
         if name == "strings.quote":
@@ -287,6 +266,39 @@ class _Estimate:
             factor = 2 if name == "sets.equivalent" else 1
             return size[0].times(size[1]).by(factor).plus(_ONE), None
         return self._of_list_function(call, target, size)
+
+    def _of_method(
+        self, call: Any, overload: str, target: Range, size: Sequence[Range]
+    ) -> tuple[Range, Range | None] | None:
+        """The cost of a method that depends on how large the value is that it is called on."""
+        name = call.function
+        if name == "ip":
+            return _ONE, None
+        if name in ("isSorted", "sum", "min", "max", "indexOf", "lastIndexOf"):
+            return self._of_search(call.target, target), None
+        if name in ("lowerAscii", "upperAscii", "substring", "trim"):
+            return target.by(_OF_CHARACTER), target
+        if name == "replace":
+            return target.by(2 * _OF_CHARACTER), _replaced(target, size[0], size[1])
+        if name == "split":
+            parts = target.most if len(size) == 1 else _number(call.args[1], target.most)
+            return target.by(2 * _OF_CHARACTER), Range(0, parts)
+        if name == "join":
+            joined = target.times(self._size_of_items(call.target))
+            if size:
+                joined = joined.plus(
+                    size[0].times(Range(max(target.least - 1, 0), max(target.most - 1, 0)))
+                )
+            return joined.by(_OF_CHARACTER), joined
+        if name in ("find", "findAll"):
+            return _of_pattern(target, size[0]), Range(0, target.most)
+        if overload == "matches_string":
+            return _of_pattern(target, size[0]), None
+        if overload == "contains_string":
+            return target.by(_OF_CHARACTER).times(size[0].by(_OF_CHARACTER)), None
+        if name == "format":
+            return target.by(_OF_CHARACTER), None
+        return None
 
     def _of_list_function(
         self, call: Any, target: Range | None, size: Sequence[Range]

@@ -274,7 +274,7 @@ class JobController(Controller):
 
 
 def _wanted_active(tally: Tally) -> int:
-    parallelism: int = tally.spec.get("parallelism", 1)
+    parallelism: int = tally.spec["parallelism"]
     if tally.completions is None:
         # Any success means that the work is done: what runs may end, nothing is added.
         return tally.active if tally.succeeded else parallelism

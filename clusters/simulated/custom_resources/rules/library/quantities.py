@@ -22,7 +22,8 @@ from clusters.simulated.custom_resources.rules.library.declaring import (
 )
 from vocabulary.quantities import parse_quantity
 
-_BILLION: Final = 10**9
+_PLACES: Final = 9
+_BILLION: Final = 10**_PLACES
 _MAX_INT64: Final = 2**63 - 1
 
 
@@ -35,7 +36,7 @@ def functions(types: Types) -> list[cel.FunctionDecl]:
         plain("sign", INT, [it], lambda text: compared(text, "0")),
         method("isInteger", BOOL, [it], lambda text: _whole(text) is not None),
         method("asInteger", INT, [it], _as_integer),
-        method("asApproximateFloat", cel.Type.DOUBLE, [it], lambda text: int(text) / _BILLION),
+        method("asApproximateFloat", cel.Type.DOUBLE, [it], _as_float),
         *(
             function(
                 name, *(Overload(it, [it, other], partial(_added, sign)) for other in (it, INT))
@@ -69,6 +70,14 @@ def _as_integer(billionths: str) -> int:
     if value is None:
         raise ValueError("cannot convert value to integer")
     return value
+
+
+def _as_float(billionths: str) -> float:
+    """The number, rounded as Go rounds it: digits times a power of ten."""
+    digits, places = int(billionths), _PLACES
+    while places and digits % 10 == 0:
+        digits, places = digits // 10, places - 1
+    return digits * float(f"1e-{places}")
 
 
 def _added(sign: int, one: str, other: str | int) -> str:

@@ -99,7 +99,7 @@ def _normalized(text: str) -> str:
 
 
 def _without_zeros(part: str) -> str:
-    if len(part) < 2:
+    if len(part.encode()) < 2:
         return part
     rest = part.lstrip("0")
     return rest if re.match("[0-9]", rest) else f"0{rest}"
@@ -112,8 +112,7 @@ def _check_number(name: str, number: str) -> None:
         raise ValueError(f"{name} number must not contain leading zeroes {_quoted(number)}")
     if not number:
         raise ValueError('strconv.ParseUint: parsing "": invalid syntax')
-    if int(number) > _MAX_UINT64:
-        raise ValueError(f"strconv.ParseUint: parsing {_quoted(number)}: value out of range")
+    _check_range(number)
 
 
 def _check_prerelease(identifiers: Sequence[str]) -> None:
@@ -126,6 +125,13 @@ def _check_prerelease(identifiers: Sequence[str]) -> None:
             raise ValueError(
                 f"Numeric PreRelease version must not contain leading zeroes {_quoted(each)}"
             )
+        if _DIGITS.fullmatch(each):
+            _check_range(each)
+
+
+def _check_range(number: str) -> None:
+    if int(number) > _MAX_UINT64:
+        raise ValueError(f"strconv.ParseUint: parsing {_quoted(number)}: value out of range")
 
 
 def _check_build(identifiers: Sequence[str]) -> None:

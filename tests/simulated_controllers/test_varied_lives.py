@@ -1,0 +1,15 @@
+"""Clusters on which anything may happen are as they are recorded; see `varied_lives`."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.simulated_controllers.varied_lives import LIVES, RECORDING, told
+
+PART = 50
+
+
+@pytest.mark.parametrize("first", range(0, LIVES, PART))
+def test_all_that_is_done_is_what_was_recorded(first: int) -> None:
+    recorded = RECORDING.read_text().splitlines()
+    assert told(range(first, first + PART)) == recorded[first : first + PART]
