@@ -1,9 +1,9 @@
 """When the controller under test could not act as it should, and why.
 
 Three sources: the lives of its processes, faults in force that stand between it and the API
-server, and requests of its own which the server could not serve. What the server refuses is the
-controller's own affair, or a fault that is in force: else one that does what it may not do, again
-and again, would have all the time in the world. How a fault hinders is in its own entry.
+server, and requests of its own which the server could not serve. A refusal excuses the controller
+only if a fault causes it: a controller that keeps doing what it may not do would have all the time
+in the world. How a fault hinders is in its own entry.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ def is_unanswered(write: Write) -> bool:
 
 
 def _without_own_ends(processes: Sequence[Process], hindering: Sequence[Outage]) -> list[Process]:
-    """Leave out the ends of processes by themselves that no fault has led to: a program that
-    crashes is its own affair, and one that gives up because it is hindered is not."""
+    """Leave out the crashes that no fault has led to: they excuse nothing. A program that gives up
+    because a fault hinders it is excused."""
     pauses = [entry for entry in processes if entry.change in ("paused", "resumed")]
 
     def is_hindered(end: Process) -> bool:
@@ -217,7 +217,7 @@ class _Row(NamedTuple):
 
 def _stacked(hindering: Sequence[Outage], failed: Sequence[Write]) -> list[Outage]:
     """The same outages. Where the failures of one are limited in number, it costs more if the
-    client was failing already: for another fault, or a refusal that is its own affair."""
+    client was failing already: for another fault, or for a refusal that no fault causes."""
     limited = sorted((each for each in hindering if each.failures), key=_begin_us)
     if not limited:
         return [*hindering]

@@ -253,7 +253,7 @@ class Implementation:
 
     @property
     def acts_in_several_namespaces(self) -> bool:
-        """True: without a namespace it watches all that it is shown."""
+        """True: without a namespace it watches all namespaces that its connection shows."""
         return True
 
     @property

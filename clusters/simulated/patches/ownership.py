@@ -14,8 +14,8 @@ _NOTHING: frozenset[Path] = frozenset()
 
 
 class Manager(NamedTuple):
-    """One that writes. The same name is another manager for each subresource and each version
-    that it updates, and one more where it applies."""
+    """A field manager. Each subresource and each version that a client updates makes another one
+    of the same name, and each apply one more."""
 
     name: str
     subresource: str = ""

@@ -86,7 +86,7 @@ def workloads_settle_when_faults_stop(aw: AppWrapperRun) -> Obligations:
     due_us = aw.history.operator.timing.due_us(since.t, _bound_us(aw) + _worked_us(aw, since))
     settled = _settled_since(aw)
     if settled is not None:
-        # How long a workload takes to complete is its own affair; AW-096 bounds what follows.
+        # No claim bounds how long a workload takes to complete; AW-096 bounds what follows.
         if due_us is None or settled.t <= due_us or last.phase == SUCCEEDED:
             yield met(stopped, at)
         else:
@@ -163,7 +163,7 @@ def _may_be_waiting(aw: AppWrapperRun, last: Snapshot, at: Moment) -> bool:
 
 
 def _worked_us(aw: AppWrapperRun, since: Moment) -> Micros:
-    """How long its pods were ready from then on: what they do meanwhile is their own affair."""
+    """How long its pods were ready from then on; no claim bounds how long they work."""
     return sum(
         max(0, after.t - max(before.t, since.t))
         for before, after in pairwise(aw.snapshots)
