@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Final
 
 from clusters import parent_bound
@@ -22,6 +23,9 @@ OWN: Final = (Path("/run"), Path("/tmp"))
 SERVICE_ACCOUNT: Final = Path("/run/secrets/kubernetes.io/serviceaccount")
 """Where a pod has the files of its service account; programs name it below /var/run."""
 _RESOLVER: Final = Path("/etc/resolv.conf")
+_SWITCH: Final = Path("/etc/nsswitch.conf")
+_FILES_THEN_DNS: Final = "hosts: files dns\n"
+"""As in a container: a desktop's file may have names that end in .local looked up elsewhere."""
 _CLONE_NEWNS: Final = 0x00020000
 _MS_NOSUID, _MS_NODEV, _MS_BIND, _MS_REC, _MS_PRIVATE = 0x2, 0x4, 0x1000, 0x4000, 0x40000
 _MNT_DETACH: Final = 2
@@ -90,6 +94,12 @@ def why_no_files_of_its_own() -> str:
 def _have_own_view() -> None:
     call_libc("unshare", _CLONE_NEWNS)
     call_libc("mount", None, b"/", None, _MS_REC | _MS_PRIVATE, None)
+    if _SWITCH.exists():
+        with NamedTemporaryFile("w") as switch:  # what is mounted outlives its name
+            switch.write(_FILES_THEN_DNS)
+            switch.flush()
+            Path(switch.name).chmod(0o644)
+            call_libc("mount", switch.name.encode(), bytes(_SWITCH), None, _MS_BIND, None)
 
 
 def _is_own(path: Path) -> bool:

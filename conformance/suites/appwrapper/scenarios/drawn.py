@@ -40,8 +40,8 @@ ROUNDS = 10
 
 
 @scenario(
-    arms=["AW-021", "INV-5", "INV-9"],
-    kills="counts-stopping-pods-as-running",
+    arms=["INV-5", "INV-9"],
+    kills="every-attempt-forgets-resets",
     cases={f"{number:02}": number for number in range(1, 33)},
 )
 def workload_is_drawn(world: World, number: int) -> None:

@@ -67,7 +67,7 @@ def queue_places_its_pods(world: World, later_us: int) -> None:
 @scenario(
     arms=["JS-099", "JS-104"],
     kills="resumes-before-it-may",
-    only_simulated="a Job controller of its own is paused",
+    alone=True,
 )
 def queue_places_its_pods_while_jobs_stop(world: World) -> None:
     """A JobSet is resumed on other nodes, and the Job controller has yet to suspend its Jobs."""

@@ -348,7 +348,7 @@ def quota_of_done_pods_is_offered(run: WorkloadRun) -> Obligations:
             since=version,
             within_us=0,
             happened=run.next_reclaimable(version, count - left),
-            unless=run.next(version, lambda each: not each.has_quota or each.is_evicted),
+            unless=run.next(version, lambda each: not each.has_quota or each.is_leaving),
             steps=2,
         )
 

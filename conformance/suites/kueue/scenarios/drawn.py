@@ -30,7 +30,7 @@ ROUNDS, MOST_JOBS = 16, 8
 
 
 @scenario(
-    arms=["KQ-047", "KQ-105"],
+    arms=["KQ-047"],
     kills="first-pod-set-is-enough",
     roles=("kueue", "jobset"),
     cases={f"{number:02}": number for number in range(1, 33)},
@@ -68,7 +68,7 @@ def _queues(world: World, rng: Random) -> list[str]:
         queue(
             world,
             name,
-            quota={"cpu": str(rng.choice((1, 2, 2, 3, 4)))},
+            quota={"cpu": str(rng.choice((2, 2, 3, 4)))},
             flavors=rng.sample(FLAVORS, rng.choice((1, 1, 2, 3))),
             limits=limits,
             queueingStrategy=rng.choice(("StrictFIFO", "BestEffortFIFO")),
