@@ -37,6 +37,8 @@ LEFT_OUT = ("Node", "ResourceQuota", "Lease.coordination.k8s.io")
 """Nodes of a simulated cluster are not leased; no claim covers the other kinds."""
 GAPS = 3
 """The number of gaps tried in each history."""
+LONGEST = 60
+"""The most versions that one of them swallows."""
 ANSWERED_BY_OBJECT = ("Pod", "Service", "PersistentVolumeClaim", "Node")
 """Kinds whose deletion is answered by the object; that of others by a bare Status."""
 
@@ -205,6 +207,7 @@ def test_what_is_recovered_is_what_was(subject: str) -> None:
         are_shown = not any(each.verb == "deletecollection" for each in writes)
         for _ in range(GAPS):
             begin, end = sorted(rng.sample(range(len(commits) + 1), 2))
+            end = min(end, begin + LONGEST)
             gaps += are_shown
             whole = recovered(with_gap(commits, begin, end), log, kinds)
             if whole is not None:
