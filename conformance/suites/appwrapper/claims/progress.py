@@ -208,8 +208,8 @@ def nothing_fails_without_a_reason(aw: AppWrapperRun) -> Obligations:
             else:
                 yield violated(
                     attempt_end.at,
-                    f"{when(attempt_end.at)}: {aw} entered {attempt_end.to}, and the cluster shows "
-                    f"no reason for that by then: {_state(aw, attempt.health[-1])}.",
+                    f"{when(attempt_end.at)}: {aw} entered {attempt_end.to} without any reason: "
+                    f"its pods and resources were {_state(aw, attempt.health[-1])}.",
                     attempt.begin,
                 )
         elif _was_healthy(aw, attempt):
@@ -224,13 +224,7 @@ def _was_healthy(aw: AppWrapperRun, attempt: Attempt) -> bool:
 
 
 def _state(aw: AppWrapperRun, health: Health) -> str:
-    wrong = {
-        "pods failed": health.failed_most,
-        "components failed": health.broken,
-        "missing": health.missing,
-    }
-    said = [f"{count} {what}" for what, count in wrong.items() if count]
     return (
-        f"of {aw.expected_pods} expected pods {health.running_least} ran, "
-        f"{listed(said) if said else 'nothing had failed, and nothing was missing'}"
+        f"{health.running_least} of {aw.expected_pods} running, {health.failed_most} failed, "
+        f"{health.broken} components failed, {health.missing} missing"
     )
