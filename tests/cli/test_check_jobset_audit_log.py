@@ -58,7 +58,10 @@ def test_a_log_is_evaluated_by_the_edition_that_is_asked_for(assay: Assay, tmp_p
     assert " JS-097 " not in told("--edition", "released")
     ended = assay("check", "--audit-log", SOUND_LOG, *KNOWN, "--edition", "newest")
     assert (ended.code, ended.out) == (2, "")
-    assert "--edition: there is no edition 'newest' of jobset; write kep or kep-v0.12 or released" in ended.err
+    assert (
+        "--edition: there is no edition 'newest' of jobset; write kep or kep-v0.12 or released"
+        in ended.err
+    )
     kept = tmp_path / "kept.jsonl.gz"
     assay("check", "--audit-log", SOUND_LOG, *KNOWN, "--save", kept)
     ended = assay("check", kept, "--edition", "kep")
