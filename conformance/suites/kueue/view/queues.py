@@ -175,14 +175,16 @@ class Queues:
         ]
 
     def peers(self, run: WorkloadRun, queue: str, n: int) -> list[Snapshot]:
-        """Those of at least its priority that hold quota of a queue after position n, and may not
-        be preempted for it."""
+        """Those of at least its priority that hold quota of a queue after position n, are not being
+        deleted, and may not be preempted for it."""
         mine, spec = run.at(n), self.spec(queue, n)
         assert mine is not None
         found = []
         for other in self._workloads:
             state = other.at(n)
             if state is None or not state.has_quota or state.cluster_queue != queue:
+                continue
+            if state.is_terminating:
                 continue
             is_newer = other.precedence(state) < run.precedence(mine)
             may_go = is_newer and spec is not None and spec.within == "LowerOrNewerEqualPriority"
