@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from chaos.choice import PodChoice
@@ -378,25 +379,37 @@ def answers_fail(world: World, fault: Fault) -> None:
     world.until(third.is_finished())
 
 
+def _of_two_pod_sets(world: World, name: str, behaviour: str) -> QueuedJobSet:
+    made = job_set(name)
+    (workers,) = made["spec"]["replicatedJobs"]
+    both = [workers, {**workers, "name": "driver"}]
+    return QueuedJobSet.submit(world, with_path(made, "spec.replicatedJobs", both), behaviour)
+
+
 @scenario(
     arms=["KQ-058"],
     kills="placed-for-good",
     roles=("kueue", "jobset", "appwrapper"),
-    cases={"job": QueuedJob, "job-set": QueuedJobSet, "app-wrapper": QueuedAppWrapper},
+    cases={
+        "job": partial(QueuedJob.of, cpu=2),
+        "job-set": _of_two_pod_sets,
+        "app-wrapper": partial(QueuedAppWrapper.of, cpu=2),
+    },
 )
 def it_goes_to_another_flavor(
-    world: World, kind: type[QueuedJob | QueuedJobSet | QueuedAppWrapper]
+    world: World, submitted: Callable[[World, str, str], QueuedJob | QueuedJobSet]
 ) -> None:
-    """A job that comes back with quota of another flavor has left the nodes of the first."""
+    """A job that comes back with quota of another flavor has left the nodes of the first, with
+    each of its pod sets."""
     for node, name in zip(world.nodes, ("spot", "reserved"), strict=True):
         world.inject(LabelNode(node=node, key=f"example.com/{name}", value="true"))
         flavor(world, f"f-{name}", nodeLabels={f"example.com/{name}": "true"})
-    queue(world, flavors=("f-spot", "f-reserved"))
-    its = kind.of(world, "its", "run forever, stop exit 0")
+    queue(world, flavors=("f-spot", "f-reserved"), quota={"cpu": "2"})
+    its = submitted(world, "its", "run forever, stop exit 0")
     world.until(its.is_ready())
     its.activate(False)
     world.until(its.has_released())
-    world.until(QueuedJob.of(world, "next", LONG).is_ready())
+    world.until(QueuedJob.of(world, "next", LONG, cpu=2).is_ready())
     its.activate(True)
     world.until(its.is_ready())
     its.delete()
