@@ -15,7 +15,7 @@ import msgspec
 from chaos.plan import Plan, plan_from_data
 from conformance.explore import SORTS, disturbances
 from conformance.explore.disturbances import Disturbance, Terrain
-from conformance.explore.first_look import first_look
+from conformance.explore.first_look import first_look, rest_of
 from conformance.explore.unused_rights import unused_rights
 from conformance.history import History
 from conformance.history.request_counts import stages_in
@@ -46,6 +46,9 @@ OF_ANY_FAULT: Final = ("OP-017",)
 GROWS: Final = 1.5
 """A kind of request of which each workload takes so many times more, and one at least, grows."""
 MOST_NAMED: Final = 3
+WITHOUT_REST: Final = 20
+"""Disturbed runs, unless more are asked for, of an operator that never rests: each takes long, and
+no ends can be compared."""
 SEEDS: Final = 8
 """Further seeds of the undisturbed run."""
 
@@ -61,7 +64,8 @@ class Exploration:
         only: Collection[str] = (),
         upgrade_from: str = "",
     ) -> None:
-        """`sample`: so many disturbed runs at most, drawn by the seed; 0: all. `only`: the sorts
+        """`sample`: so many disturbed runs at most, drawn by the seed; 0: all, or `WITHOUT_REST` of
+        an operator that never rests. `only`: the sorts
         of disturbances; none: every sort. `upgrade_from`: another version of the operator, which
         is replaced by this one, and the other way round; empty: none is."""
         self._say = say
@@ -97,7 +101,8 @@ class Exploration:
         if not any(each.steps and not each.implementation for _, each in found):
             absent.append(OF_ANY_FAULT)
         self.no_occasion = tuple(sorted(chain.from_iterable(absent)))
-        chosen = drawn(found, self._sample, suite.options.seed) if self._sample else found
+        most = self._sample or (0 if rest_of(created) is not None else WITHOUT_REST)
+        chosen = drawn(found, most, suite.options.seed) if most else found
         self._say(f"  campaign: {_outline(each for _, each in found)}")
         self._say(f"  = {_estimate(suite, len(chosen), len(found))}")
         tasks = [task_of(run, each, options.implementation) for run, each in chosen]
@@ -189,9 +194,10 @@ def task_of(run: RunResult, each: Disturbance, implementation: str) -> Task:
 
 
 def drawn(found: Sequence[Disturbed], most: int, seed: int) -> Sequence[Disturbed]:
-    """So many at most, in their order, of each sort about as many: there are a hundred times as
-    many refusals as deletions. Equal seeds draw equal ones."""
+    """So many at most, in their order, of each sort about as many, those that come first before
+    others: there are a hundred times as many refusals as deletions. Equal seeds draw equal ones."""
     shuffled = random.Random(f"{seed}/disturbances").sample(range(len(found)), len(found))
+    shuffled.sort(key=lambda n: not found[n][1].is_first)
     turns: Counter[str] = Counter()
     ranked: list[tuple[int, int]] = []
     for n in shuffled:

@@ -8,7 +8,7 @@ Some disturbances last as long as the run. All are plans, so that each can be re
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, NamedTuple
@@ -92,6 +92,8 @@ class Disturbance(NamedTuple):
     """Another course of the workload; empty: that of the undisturbed run."""
     implementation: str = ""
     """Another implementation; empty: the one that is explored."""
+    is_first: bool = False
+    """A sample takes it before others of its sort."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +228,8 @@ def stale_lists(terrain: Terrain) -> Iterator[Disturbance]:
 
 
 def at_rest(terrain: Terrain) -> Iterator[Disturbance]:
-    """Deletions of each kind of the tree, and changes of fields that the operator wrote."""
+    """Deletions of each kind of the tree and of subjects, changes of fields that the operator
+    wrote, and other wishes of the user."""
     rest_us = rest_of(terrain.run)
     if rest_us is None:
         return
@@ -238,18 +241,36 @@ def at_rest(terrain: Terrain) -> Iterator[Disturbance]:
             continue
         most = MOST_FIELDS if track.kind not in seen else FIELDS_OF_OTHERS
         seen.add(track.kind)
-        gone = DeleteObject(_spelled(track), track.name)
-        yield Disturbance("deletions", f"{track} deleted at rest", (Step(gone, when),))
+        gone = Step(DeleteObject(_spelled(track), track.name), when)
+        yield Disturbance("deletions", f"{track} deleted at rest", (gone,), is_first=is_made)
         if is_made:
             for path, patch in _changes(track.last)[:most]:
-                edit = EditObject(_spelled(track), track.name, patch)
-                yield Disturbance("edits", f"{track} {path} changed at rest", (Step(edit, when),))
+                yield _edited(track, path, Step(_edit(track, patch), when))
     back = At(rest_us + AFTER_REST_US + MILLISECOND)
     for track in _subjects(terrain):
-        for path, patch in _changes(track.last)[:UNDONE_FIELDS]:
-            both = (patch, when), (_as_it_is(track.last, patch), back)
-            steps = (Step(EditObject(_spelled(track), track.name, p), at) for p, at in both)
-            yield Disturbance("edits", f"{track} {path} changed at rest and back", tuple(steps))
+        gone = Step(DeleteObject(_spelled(track), track.name), when)
+        yield Disturbance("deletions", f"{track} deleted at rest", (gone,), is_first=True)
+        changes = _changes(track.last)
+        by_path: dict[str, Mapping[str, Any]] = {}
+        for path, patch in changes:
+            by_path.setdefault(path, patch)
+        for path, patch in islice(by_path.items(), UNDONE_FIELDS):
+            there, again = _edit(track, patch), _edit(track, _as_it_is(track.last, patch))
+            yield _edited(track, path, Step(there, when), Step(again, back), and_="and back")
+        for path, patch in changes:
+            yield _edited(track, path, Step(_edit(track, patch), when))
+        for text, patch in _changes_of_all(track.last):
+            wish = Step(_edit(track, patch), when)
+            yield Disturbance("edits", f"{track}: {text} at rest", (wish,), is_first=True)
+
+
+def _edit(track: Track, patch: Mapping[str, Any]) -> EditObject:
+    return EditObject(_spelled(track), track.name, patch)
+
+
+def _edited(track: Track, path: str, *steps: Step, and_: str = "") -> Disturbance:
+    text = f"{track} {path} changed at rest {and_}".rstrip()
+    return Disturbance("edits", text, steps)
 
 
 def _as_it_is(value: Any, patch: Any) -> Any:
@@ -279,8 +300,29 @@ def _changed(value: Any, path: str, is_encoded: bool) -> Iterator[tuple[str, Map
         yield path, {path: not value}
     elif isinstance(value, int):
         yield path, {path: value + 1}
+        if value > 0:
+            yield path, {path: value - 1}
     elif isinstance(value, str):
         yield path, {path: f"{value}-changed"}
+
+
+def _changes_of_all(obj: Object) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Merge patches that change all numbers below the spec in one direction, or all switches."""
+    for text, changed in (
+        ("all numbers one less", lambda value: value - 1 if type(value) is int and value else None),
+        ("all numbers one more", lambda value: value + 1 if type(value) is int else None),
+        ("all switches turned", lambda value: not value if type(value) is bool else None),
+    ):
+        if patch := _leaves(obj.get("spec"), changed):
+            yield text, {"spec": patch}
+
+
+def _leaves(value: Any, changed: Callable[[Any], Any]) -> Any:
+    """The values in nested mappings that a function changes, in their mappings; None: none."""
+    if not isinstance(value, Mapping):
+        return changed(value)
+    found = {key: _leaves(below, changed) for key, below in value.items()}
+    return {key: below for key, below in found.items() if below is not None} or None
 
 
 def elections(run: RunResult, history: History) -> Iterator[Disturbance]:
@@ -324,10 +366,10 @@ def drawn(
     schemas = schemas_of(definitions)
     for index, manifest in enumerate(manifests):
         schema = schemas.get((str(manifest["apiVersion"]), str(manifest["kind"])))
-        for text, other in drawn_objects(manifest, schema or {}, f"{run.seed}/drawn/{index}"):
-            workload = (*manifests[:index], other, *manifests[index + 1 :])
-            named = f"{manifest['kind']} {name_of(manifest)}: {text}"
-            yield Disturbance("drawn", named, (), manifests=workload)
+        for each in drawn_objects(manifest, schema or {}, f"{run.seed}/drawn/{index}"):
+            workload = (*manifests[:index], each.object, *manifests[index + 1 :])
+            named = f"{manifest['kind']} {name_of(manifest)}: {each.text}"
+            yield Disturbance("drawn", named, (), manifests=workload, is_first=each.is_less)
 
 
 def lasting(terrain: Terrain) -> Iterator[Disturbance]:

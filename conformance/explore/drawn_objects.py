@@ -35,6 +35,12 @@ class Drawn(NamedTuple):
     text: str
     object: Object
 
+    @property
+    def is_less(self) -> bool:
+        """True for a list that is empty or a field that is left out, and nothing else: of all
+        values, authors of operators forget these most often."""
+        return self.text.endswith((" = []", " left out")) and "," not in self.text
+
 
 def drawn_objects(manifest: Object, schema: Schema, seed: str) -> Iterator[Drawn]:
     """Objects like the manifest, the same ones for the same seed; fields near the top first."""
@@ -60,7 +66,7 @@ def schemas_of(definitions: tuple[Object, ...]) -> dict[tuple[str, str], Schema]
 def _few(every: Iterator[Drawn], rng: random.Random, most: int) -> list[Drawn]:
     found = list(every)
     rng.shuffle(found)
-    found.sort(key=lambda each: each.text.partition(" ")[0].count(".") // 3)
+    found.sort(key=lambda each: (each.text.partition(" ")[0].count(".") // 3, not each.is_less))
     return found[:most]
 
 

@@ -57,6 +57,7 @@ _LEFT_OUT: Final = frozenset(
         *("uid", "resourceVersion", "managedFields", "creationTimestamp", "generation"),
         *("selfLink", "generateName", "observedGeneration", "containerID", "imageID"),
         *("nodeName", "podIP", "podIPs", "hostIP", "hostIPs", "clusterIP", "clusterIPs"),
+        *("deployment.kubernetes.io/revision", "deployment.kubernetes.io/revision-history"),
     )
 )
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?( ?(Z|[+-]\d\d:?\d\d))?")
@@ -172,6 +173,13 @@ def _is_random(text: str) -> bool:
     return len(text) >= 5 and (sum(kinds) > 1 or bool(_SUFFIX.fullmatch(f"-{text}")))
 
 
+def _is_superseded(track: Track) -> bool:
+    """True for a ReplicaSet that a Deployment has scaled to zero, and keeps for rollbacks: how many
+    there are depends on what its template has been, not on what it is."""
+    is_of_deployment = (controller_of(track.last) or {}).get("kind") == "Deployment"
+    return is_of_deployment and get_path(track.last, "spec.replicas") == 0
+
+
 class NormalForm:
     """The objects of a history, named and written as ends have them."""
 
@@ -186,7 +194,7 @@ class NormalForm:
             self._prefix[track.uid] = self._below_owners(track, _prefix(track))
             name = f"{self._prefix[track.uid]}*" if self._prefix[track.uid] else track.name
             self._name[track.uid] = self._below_owners(track, name)
-        self.live = [track for track in compared if track.removed is None]
+        self.live = [t for t in compared if t.removed is None and not _is_superseded(t)]
         self._pattern = self._known()
         self._number()
         self._pattern = self._known()

@@ -24,12 +24,12 @@ from chaos.subject_kind import subject_kind
 from conformance.manifests.pod_templates import most_replicas
 from conformance.norm.claim import CLAIMS
 from conformance.profiles.choosing import all_simulated
-from conformance.report.failures import by_entry, contradictions, violated
+from conformance.report.failures import by_entry, contradictions, first_entry, violated
 from conformance.report.run_result import RunResult, test_name
 from conformance.running.runner import run_one
 from conformance.running.side_by_side import side_by_side
 from conformance.scenarios import ALL_SCENARIOS
-from vocabulary.history import Entry, Write
+from vocabulary.history import Entry, Write, role_of
 from vocabulary.kinds import kind_of
 from vocabulary.objects import Object
 
@@ -52,6 +52,9 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     implementation: str
     plan: Plan
     """All that went wrong, and how large the scenario is."""
+    cause: str = ""
+    """Of a run that is compared with an undisturbed one: who did what in the contradicting entry.
+    Ends differ for many reasons, and a plan that fails by another one is none of this failure."""
 
 
 def failures(runs: Sequence[RunResult], claims: Container[str] = CLAIMS) -> list[Failure]:
@@ -65,6 +68,7 @@ def failures(runs: Sequence[RunResult], claims: Container[str] = CLAIMS) -> list
             # The plan names the file of a profile, the header the profile.
             implementation=str(run.plan.get("implementation") or run.header.implementation),
             plan=whole_plan(run),
+            cause=next(_causes(run, each.claims), ""),
         )
         for each in first[:MAX_SHRUNK]
         if (run := by_test[each.name, each.seed]).entries
@@ -123,7 +127,7 @@ def smallest_run(
             return False
         run = run_plan(plan)
         recorded += len(run.entries)
-        if not _violates(run, failure.claims):
+        if failure.cause not in _causes(run, failure.claims):
             return False
         latest = run
         return True
@@ -133,13 +137,24 @@ def smallest_run(
     if not told:
         return None
     run = run_plan(smallest)
-    shown = run if _violates(run, failure.claims) else latest
+    shown = run if failure.cause in _causes(run, failure.claims) else latest
     return None if shown is None else msgspec.structs.replace(shown, shrunk=told)
 
 
-def _violates(run: RunResult, claims: Collection[str]) -> bool:
-    """True if one entry is the first to contradict each of the claims."""
-    return any({v.claim for v in broken}.issuperset(claims) for broken in by_entry(run.verdicts))
+def _causes(run: RunResult, claims: Collection[str]) -> Iterator[str]:
+    """The cause of each entry that is the first to contradict all of the claims."""
+    is_compared = run.header.counterpart is not msgspec.UNSET
+    for broken in by_entry(run.verdicts):
+        if {verdict.claim for verdict in broken}.issuperset(claims):
+            at = first_entry(broken[0])
+            entry = next((each for each in run.entries if each.n == at), None)
+            yield _cause(entry) if is_compared else ""
+
+
+def _cause(entry: Entry | None) -> str:
+    if isinstance(entry, Write):
+        return f"{role_of(entry.actor)}: {entry.event or entry.verb} {entry.kind}"
+    return type(entry).__name__
 
 
 def _without_what_is_as_before(plan: Plan, whole: Plan) -> Plan:

@@ -16,10 +16,10 @@ from conformance.norm.verdict import Outcome
 from conformance.report.failures import by_entry
 from conformance.report.run_result import RunResult
 from conformance.running.runner import run_one
-from conformance.running.shrunk import Failure, failures, shrunk, whole_plan
+from conformance.running.shrunk import Failure, failures, shrunk, smallest_run, whole_plan
 from conformance.scenarios import SCENARIOS
 from tests.shrinking.noisy import SLOW_PODS, TWO_FAILURES, failure_of, noisy_run
-from vocabulary.history import history_digest
+from vocabulary.history import Counterpart, history_digest
 
 MUTANT = "quota-released-on-failed"
 
@@ -152,3 +152,16 @@ def test_a_shrunk_plan_replays_the_history_of_its_run() -> None:
     mutant = implementation(plan.implementation, "appwrapper")
     again = run_one(SCENARIOS[SLOW_PODS], mutant, plan.seed, plan)
     assert history_digest(again.header, again.entries) == history_digest(run.header, run.entries)
+
+
+def test_a_simpler_plan_of_a_compared_run_fails_by_the_same_cause() -> None:
+    """Ends may differ for any reason, and the claim is the same one."""
+    run = noisy_run(SLOW_PODS, MUTANT)
+    known = Counterpart(scenario=SLOW_PODS, sha256="", is_stable=True, end={})
+    header = msgspec.structs.replace(run.header, counterpart=known)
+    compared = msgspec.structs.replace(run, header=header)
+    (found,) = failures([compared])
+    other = msgspec.structs.replace(found, cause="operator: ADDED ConfigMap")
+    assert found.cause == "appwrapper: MODIFIED AppWrapper.workload.codeflare.dev"
+    assert smallest_run(found, lambda _: compared) is not None
+    assert smallest_run(other, lambda _: compared) is None

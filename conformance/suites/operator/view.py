@@ -94,6 +94,15 @@ class OperatorHistory:
             return ()
         return differences(known.end, self.end, lambda each: each.field in known.volatile)
 
+    def was_at_end(self, track: Track, fault: Fault) -> bool:
+        """True if before a fault the object was as it is in the undisturbed end."""
+        known, name = self.undisturbed, self.form.name_of(track)
+        n = fault.n - 2  # the entry of a fault may follow the write that it made
+        if known is None or not track.exists_at(n):
+            return False
+        now, end = {name: self.form.masked(track.at(n))}, {name: known.end.get(name, {})}
+        return not differences(end, now, lambda each: each.field in known.volatile)
+
     def parted_at(self, difference: Difference) -> Moment:
         """The entry since which a field has had the value that it has in the end: from there on
         this history is another than the undisturbed one."""
@@ -229,6 +238,15 @@ class OperatorHistory:
                 if self.operator.is_by(version.actor):
                     yield track, before, version
                 before = version.object or {}
+
+
+def is_named_by(fault: Mapping[str, Any], track: Track) -> bool:
+    """True if the kind and the name that a fault gives are those of the object."""
+    spelled: str = fault["kind"]
+    group = spelled.split("/", maxsplit=1)[0] if spelled.count("/") == 2 else ""
+    kind, _, of_track = track.kind.partition(".")
+    is_kind = spelled.rpartition("/")[2] == kind and group in ("", of_track)
+    return is_kind and track.name == fault["name"]
 
 
 def is_of_process(kind: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any, Final
 
 from conformance.history import Track
@@ -12,10 +13,10 @@ from conformance.norm import Obligation, Obligations, met, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.operator.judging import claim
-from conformance.suites.operator.view import OperatorHistory
+from conformance.suites.operator.view import OperatorHistory, owner_uids
 from vocabulary.clock import SECOND, Micros, parse_rfc3339
 from vocabulary.history import MAY_NOT, Process, Write
-from vocabulary.kinds import LEASE
+from vocabulary.kinds import LEASE, POD
 from vocabulary.objects import (
     Object,
     annotations_of,
@@ -39,11 +40,14 @@ def no_damage(run: OperatorHistory) -> Obligations:
     """The operator MUST NOT change or delete an object that neither it created nor a subject owns,
     same names included.
 
-    An object of the operator's own kinds that a user makes is a subject, and no namesake.
+    An object of the operator's own kinds that a user makes is a subject, and no namesake. An owner
+    reference that the operator gives to a user's object deletes it with that owner; but pods are
+    adopted by their labels.
     """
     known = run.undisturbed
     if known is None:
         return
+    yield from _deleted_with_owners(run)
     for tracks in run.history.by_kind.values():
         for track in tracks:
             is_namesake = (
@@ -67,6 +71,33 @@ def no_damage(run: OperatorHistory) -> Obligations:
                     f"{when(harm)} the operator {verb} {track}, which a user had created and no "
                     "subject owned.",
                     track.created,
+                )
+
+
+def _deleted_with_owners(run: OperatorHistory) -> Iterator[Obligation]:
+    """Each user's object that a subject leaves behind: met, or violated where it goes with it."""
+    users = [
+        track
+        for track in chain.from_iterable(run.history.by_kind.values())
+        if track.created.actor == "user" and not is_custom(track.kind) and track.kind != str(POD)
+    ]
+    for owner in run.owners:
+        if (gone := owner.removed) is None:
+            continue
+        for track in users:
+            if not track.exists_at(gone.n - 1):
+                continue
+            owned = (each for each in track.versions if owner.uid in owner_uids(each.object or {}))
+            since = next(owned, None)
+            if track.removed is None:
+                yield met(gone, run.history.end)
+            elif since is not None and run.operator.is_by(since.actor):
+                yield violated(
+                    since,
+                    f"{when(since)} the operator made {owner} an owner of {track}, which a user "
+                    f"had created: both were gone at {when(track.removed)}.",
+                    gone,
+                    track.removed,
                 )
 
 

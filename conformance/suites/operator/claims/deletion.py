@@ -10,7 +10,7 @@ from conformance.norm import Obligations, met, undecided, violated
 from conformance.norm.words import listed, when
 from conformance.suites.operator.claims.same_end import MOST_NAMED
 from conformance.suites.operator.judging import claim
-from conformance.suites.operator.view import OperatorHistory, owner_uids
+from conformance.suites.operator.view import OperatorHistory, is_named_by, owner_uids
 from vocabulary.history import Fault, Write
 from vocabulary.kinds import JOB, POD
 from vocabulary.objects import Object, finalizers_of, get_path, meta, name_of
@@ -79,12 +79,8 @@ def _has_ended(status: Object) -> bool:
 
 def _deleted_by(run: OperatorHistory, fault: Fault) -> Track | None:
     """The object of the tree that a fault deleted."""
-    deleted = fault.fault["delete_object"]
-    spelled_group = deleted["kind"].split("/")[0] if deleted["kind"].count("/") == 2 else ""
     for track in run.tree:  # in which an object may have the name of its subject
-        kind, _, group = track.kind.partition(".")
-        is_kind = deleted["kind"].rpartition("/")[2] == kind and spelled_group in ("", group)
-        if not is_kind or track.name != deleted["name"] or track.created.n > fault.n:
+        if not is_named_by(fault.fault["delete_object"], track) or track.created.n > fault.n:
             continue
         marked = (v for v in track.versions if "deletionTimestamp" in meta(v.object or {}))
         ended = next(marked, track.removed)

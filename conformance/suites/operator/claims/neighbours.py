@@ -12,13 +12,11 @@ from conformance.norm.words import listed, when
 from conformance.suites.operator.claims.same_end import MOST_NAMED
 from conformance.suites.operator.judging import claim
 from conformance.suites.operator.view import OperatorHistory
-from vocabulary.clock import MILLISECOND
 from vocabulary.history import Counterpart
 from vocabulary.objects import Object, get_path, meta
 
 AT_REST: Final = frozenset(("delete_object", "edit_object", "kill_pod"))
 """Faults that strike one workload at rest."""
-QUIET_US: Final = 500 * MILLISECOND
 
 
 @claim(18, armed_by="second workload beside the one that something happens to")
@@ -40,7 +38,7 @@ def subjects_are_independent(run: OperatorHistory) -> Obligations:
         yield undecided(run.struck[0], why)
     elif run.sorts == {"api_error"}:
         yield from _not_delayed(run)
-    elif run.sorts <= AT_REST and _was_quiet(run):
+    elif run.sorts <= AT_REST and _was_at_rest(run):
         yield from _not_changed(run)
 
 
@@ -175,11 +173,11 @@ def _not_changed(run: OperatorHistory) -> Iterator[Obligation]:
     yield from _ends_alike(run)
 
 
-def _was_quiet(run: OperatorHistory) -> bool:
-    """True if the operator had nothing left to do when the first fault struck."""
-    fault = run.struck[0]
-    before = (write.t for write in run.writes if write.n < fault.n and write.event)
-    return max(before, default=fault.t) <= fault.t - QUIET_US
+def _was_at_rest(run: OperatorHistory) -> bool:
+    """True if the other workload had come to its end when the first fault struck."""
+    known, fault = run.undisturbed, run.struck[0]
+    ended = {run.form.name_of(t) for t in run.neighbours if run.was_at_end(t, fault)}
+    return known is not None and ended >= {name for name in known.end if NEIGHBOUR in name}
 
 
 def _ends_alike(run: OperatorHistory) -> Iterator[Obligation]:

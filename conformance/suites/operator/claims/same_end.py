@@ -16,7 +16,7 @@ from conformance.norm import Obligation, Obligations, met, undecided, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.operator.judging import claim
-from conformance.suites.operator.view import OperatorHistory
+from conformance.suites.operator.view import OperatorHistory, is_named_by
 
 LEFT_ALONE: Final = "left alone: "
 """Begins the reason of a run in which a field kept the value that a user gave it."""
@@ -88,12 +88,28 @@ def same_end_after_drift(run: OperatorHistory) -> Obligations:
     """An operator of which a user changes a written field MUST put it back, or leave it alone.
 
     Where the operator writes the field more than once and leaves it alone here, nothing is decided.
+    A change of a subject that stays is a wish, and what is still on its way has not drifted.
     """
-    if run.sorts != {"edit_object"}:
+    known = run.undisturbed
+    if known is None or run.sorts != {"edit_object"}:
         return
-    edited = {path for fault in run.struck for path in _edited(fault.fault["edit_object"]["patch"])}
-    kept = next((each for each in run.unlike if each.path in edited), None)
-    is_all = all(each.path in edited for each in run.unlike)
+    hit = [
+        (track, fault)
+        for fault in run.struck
+        for track in (*run.owners, *run.tree)
+        if is_named_by(fault.fault["edit_object"], track)
+    ]
+    if not all(run.was_at_end(track, run.struck[0]) for track in (*run.owners, *dict(hit))):
+        return
+    edited = {
+        (run.form.name_of(track), path)
+        for track, fault in hit
+        for path in _edited(fault.fault["edit_object"]["patch"])
+    }
+    kept = next((each for each in run.unlike if (each.object, each.path) in edited), None)
+    if kept is not None and kept.object in known.subjects:
+        return
+    is_all = all(each.path in {path for _, path in edited} for each in run.unlike)
     if kept is not None and is_all and run.history.is_stable and not _is_rewritten(run, kept):
         yield met(run.struck[-1], run.history.end)
     elif kept is not None and run.history.is_stable:
