@@ -15,7 +15,7 @@ REPLICA_SET = "ReplicaSet.apps"
 
 
 def plain(actor: str, kind: str, event: Any = "ADDED", **fields: Any) -> Write:
-    """A write of an object that nobody owns, but for those that `owners` names."""
+    """A write of an object without owners, unless `owners` are given."""
     metadata = {"name": "a", "namespace": "default", "ownerReferences": fields.pop("owners", [])}
     verb = {"ADDED": "create", "MODIFIED": "update", "DELETED": "delete"}[event]
     made = {"metadata": metadata, **fields}
