@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from conformance.breaking import during, operator_away
-    from conformance.handle import Condition, Handle
+    from conformance.handle import Handle
     from conformance.history import History, Moment, Track
     from conformance.history.lanes import Lane, State, Tone, lane_of, snapshots
     from conformance.history.operator import OperatorView
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from conformance.norm.words import when
     from conformance.scenario_type import scenario
     from conformance.suite import KindUse, PlainDurations, Settings, Suite
-    from conformance.world import World
+    from conformance.world import Condition, World
 
 _STANDS_IN = {
     "conformance.breaking": (

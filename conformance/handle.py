@@ -6,32 +6,15 @@ the name: callers see the object stored at that moment.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 from conformance.manifests.files import load_manifests
 from conformance.manifests.pod_templates import with_behaviour
+from conformance.world import Condition, World
 from vocabulary.kinds import Kind, kind_of
 from vocabulary.objects import Object, controller_of, name_of, namespace_of, uid_of
 from vocabulary.requests import PropagationPolicy
-
-if TYPE_CHECKING:
-    from conformance.world import World
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """Something that a scenario can wait for: a predicate on stored objects, and its name."""
-
-    text: str
-    holds: Callable[[], bool]
-
-    def __and__(self, other: Condition) -> Condition:
-        return Condition(f"{self.text} and {other.text}", lambda: self.holds() and other.holds())
-
-    def __or__(self, other: Condition) -> Condition:
-        return Condition(f"{self.text} or {other.text}", lambda: self.holds() or other.holds())
 
 
 class Handle:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +19,6 @@ from chaos.fault import Fault
 from chaos.plan import Step
 from chaos.scale import Scale
 from chaos.subject_kind import subject_kind
-from conformance.handle import Condition
 from conformance.manifests.names_of_run import of_run
 from conformance.manifests.pod_templates import with_replicas
 from conformance.scenario_type import Scenario
@@ -37,6 +37,20 @@ class NotReachedError(Exception):
 
 ASKED_EVERY_US: Final = 1 * SECOND
 TIMES_ASKED: Final = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Something that a scenario can wait for: a predicate on stored objects, and its name."""
+
+    text: str
+    holds: Callable[[], bool]
+
+    def __and__(self, other: Condition) -> Condition:
+        return Condition(f"{self.text} and {other.text}", lambda: self.holds() and other.holds())
+
+    def __or__(self, other: Condition) -> Condition:
+        return Condition(f"{self.text} or {other.text}", lambda: self.holds() or other.holds())
 
 
 class World(ABC):

@@ -8,7 +8,7 @@ from conformance.history import History
 from conformance.history.timing import Outage, Start, Timing
 from conformance.norm import Fate, eventually, in_the_end, not_before
 from conformance.suites.appwrapper.view import AppWrapperRun
-from conformance.suites.appwrapper.view.attempt_ends import Why
+from conformance.suites.appwrapper.view.attempt_ends import Why, attempt_ends
 from tests.claims.stories import SOON, begin, started
 from tests.claims.story import LATENCY_SECONDS, Story
 from tests.claims.test_timing import header, timing
@@ -338,4 +338,4 @@ def test_a_creation_is_tried_for_the_shortest_grace_period_that_was_in_force() -
     story.refused("create", "Pod", "a-0", 500)
     story.at(10).annotated(admissionGracePeriodDuration="100s")
     story.at(40).enters("Failed", Unhealthy="True")
-    assert Why.CREATION_FAILED in story.history.appwrappers[0].attempt_ends[0].ripe
+    assert Why.CREATION_FAILED in attempt_ends(story.history.appwrappers[0])[0].ripe

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from conformance.norm.templates import first_difference
-from conformance.suites.appwrapper.view.attempt_ends import Why
+from conformance.suites.appwrapper.view.attempt_ends import Why, attempt_ends
 from conformance.suites.appwrapper.view.deletions import Cause
 from conformance.suites.appwrapper.view.pod_sets import components_of
 from tests.claims.stories import (
@@ -199,15 +199,15 @@ def test_what_the_controller_deletes_itself_is_not_missing() -> None:
 def test_a_tag_concerns_running_pods_that_use_the_resource() -> None:
     aw = migrated().history.appwrappers[0]
     assert max(point.evicted_least for point in aw.health) == 1
-    assert aw.attempt_ends[0].ripe == {Why.NODE_TAGGED}
-    assert aw.attempt_ends[0].increments == (0, 0)
+    assert attempt_ends(aw)[0].ripe == {Why.NODE_TAGGED}
+    assert attempt_ends(aw)[0].increments == (0, 0)
 
 
 def test_a_departure_for_failed_pods_is_ripe_when_their_grace_is_over() -> None:
-    attempt_end = retried().history.appwrappers[0].attempt_ends[0]
+    attempt_end = attempt_ends(retried().history.appwrappers[0])[0]
     assert attempt_end.ripe == {Why.FAILED_PODS}
     assert attempt_end.increments == (1, 1)
-    early = retried(grace=30).history.appwrappers[0].attempt_ends[0]
+    early = attempt_ends(retried(grace=30).history.appwrappers[0])[0]
     assert early.ripe == frozenset()
     assert Why.FAILED_PODS in early.present
 
@@ -218,7 +218,7 @@ def test_a_failed_pod_that_was_gone_may_be_meant_but_is_not_for_certain() -> Non
     story.at(10).becomes(name, "Failed")
     story.at(10.2).vanishes(f"Pod/{name}")
     story.at(10.4).enters("Resetting", resets=1, Unhealthy="True")
-    attempt_end = story.history.appwrappers[0].attempt_ends[0]
+    attempt_end = attempt_ends(story.history.appwrappers[0])[0]
     assert Why.FAILED_PODS in attempt_end.present
     assert attempt_end.certain == {Why.FEW_PODS}
     assert not attempt_end.is_too_early_for(Why.FAILED_PODS)
@@ -228,13 +228,13 @@ def test_pods_that_have_gone_are_a_cause_at_any_time() -> None:
     story = started(job("a-job"))
     story.at(10).vanishes(f"Pod/{first_pod(story)}")
     story.at(10.4).enters("Resetting", resets=1)
-    assert story.history.appwrappers[0].attempt_ends[0].certain == {Why.FEW_PODS}
+    assert attempt_ends(story.history.appwrappers[0])[0].certain == {Why.FEW_PODS}
 
 
 def test_pods_that_do_not_run_yet_are_no_cause_while_nobody_calls_them_unhealthy() -> None:
     story = attempt(begin(Story()), SOON, run=False)
     story.at(2).enters("Resetting", resets=1)
-    assert story.history.appwrappers[0].attempt_ends[0].certain == frozenset()
+    assert attempt_ends(story.history.appwrappers[0])[0].certain == frozenset()
 
 
 def test_failures_with_a_gap_that_nobody_could_see_are_one() -> None:
@@ -246,7 +246,7 @@ def test_failures_with_a_gap_that_nobody_could_see_are_one() -> None:
     story.runs("a-job-again")
     story.at(40.5).becomes("a-job-again", "Failed")
     story.at(70.5).enters("Resetting", resets=1)
-    assert Why.FAILED_PODS in story.history.appwrappers[0].attempt_ends[0].ripe
+    assert Why.FAILED_PODS in attempt_ends(story.history.appwrappers[0])[0].ripe
 
 
 def test_failures_with_a_gap_that_could_be_seen_are_two() -> None:
@@ -258,7 +258,7 @@ def test_failures_with_a_gap_that_could_be_seen_are_two() -> None:
     story.runs("a-job-again")
     story.at(45).becomes("a-job-again", "Failed")
     story.at(70.5).enters("Resetting", resets=1)
-    assert story.history.appwrappers[0].attempt_ends[0].ripe == frozenset()
+    assert attempt_ends(story.history.appwrappers[0])[0].ripe == frozenset()
 
 
 def test_a_creation_without_an_answer_may_be_why_an_attempt_was_given_up() -> None:
@@ -266,7 +266,7 @@ def test_a_creation_without_an_answer_may_be_why_an_attempt_was_given_up() -> No
     story.at(SOON).resumes()
     story.at(1).fault("injected", {"time_out": {"verb": ["create"]}}, "time out")
     story.at(61).enters("Resetting", resets=1)
-    assert Why.CREATION_FAILED in story.history.appwrappers[0].attempt_ends[0].ripe
+    assert Why.CREATION_FAILED in attempt_ends(story.history.appwrappers[0])[0].ripe
 
 
 def test_a_pod_that_lost_its_label_is_out_of_the_controllers_sight() -> None:
@@ -293,15 +293,15 @@ def refused_creation(code: int, at: float, outcome: str = "Failed") -> Story:
 
 
 def test_a_creation_that_was_refused_for_good_may_fail_at_once() -> None:
-    attempt_end = refused_creation(422, 0.2).history.appwrappers[0].attempt_ends[0]
+    attempt_end = attempt_ends(refused_creation(422, 0.2).history.appwrappers[0])[0]
     assert Why.CREATION_FAILED in attempt_end.ripe
 
 
 def test_a_creation_that_was_refused_once_must_be_tried_again() -> None:
-    early = refused_creation(500, 1).history.appwrappers[0].attempt_ends[0]
+    early = attempt_ends(refused_creation(500, 1).history.appwrappers[0])[0]
     assert Why.CREATION_FAILED in early.present
     assert Why.CREATION_FAILED not in early.ripe
-    late = refused_creation(500, 61).history.appwrappers[0].attempt_ends[0]
+    late = attempt_ends(refused_creation(500, 61).history.appwrappers[0])[0]
     assert Why.CREATION_FAILED in late.ripe
 
 
@@ -314,7 +314,7 @@ def test_a_component_that_is_there_was_not_refused() -> None:
     story.at(90).enters("Failed")
     aw = story.history.appwrappers[0]
     assert aw.attempts[0].failed_creates == []
-    assert aw.attempt_ends[0].present == {}
+    assert attempt_ends(aw)[0].present == {}
 
 
 @pytest.mark.parametrize("code", [0, 400, 422, 500, 503, 504])

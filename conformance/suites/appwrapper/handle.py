@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from conformance.handle import Condition, Handle
+from conformance.handle import Handle
 from conformance.manifests.pod_templates import with_annotations
 from conformance.suites.appwrapper.api import APPWRAPPER, APPWRAPPER_LABEL, PARAMETER_PREFIX
+from conformance.world import Condition
 from vocabulary.kinds import POD, Kind
 from vocabulary.objects import Object, condition_status, get_path, is_terminating, name_of
 

@@ -6,10 +6,10 @@ from typing import ClassVar, Self
 
 from chaos.choice import PodChoice, Which
 from chaos.faults import DeleteObject, KillPod
-from conformance.handle import Condition, Handle
+from conformance.handle import Handle
 from conformance.suites.jobset.api import JOB_SET
 from conformance.suites.jobset.kind import JobSetState, JobState
-from conformance.world import World
+from conformance.world import Condition, World
 from vocabulary.kinds import JOB, POD, Kind
 from vocabulary.objects import (
     Object,

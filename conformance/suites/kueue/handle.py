@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Final, Self
 
-from conformance.handle import Condition, Handle
+from conformance.handle import Handle
 from conformance.suites.kueue.api import (
     APP_WRAPPER,
     CLUSTER_QUEUE,
@@ -21,7 +21,7 @@ from conformance.suites.kueue.api import (
     WORKLOAD,
 )
 from conformance.suites.kueue.kind import WorkloadState
-from conformance.world import World
+from conformance.world import Condition, World
 from vocabulary.clock import SECOND
 from vocabulary.kinds import (
     DEPLOYMENT,

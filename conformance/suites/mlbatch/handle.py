@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from conformance.handle import Condition
 from conformance.suites.kueue.api import APP_WRAPPER
 from conformance.suites.kueue.handle import QueuedAppWrapper, app_wrapper, queue
 from conformance.suites.mlbatch import TEAM
-from conformance.world import World
+from conformance.world import Condition, World
 from vocabulary.kinds import NAMESPACE
 from vocabulary.objects import Object, condition_status, get_path, with_path
 

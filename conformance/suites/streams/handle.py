@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Final, Self
 
 from chaos.faults import Kill, Start, TimeOut
 from conformance.breaking import during
-from conformance.handle import Condition, Handle
+from conformance.handle import Handle
 from conformance.manifests.pod_templates import BEHAVIOUR
 from conformance.suites.streams.api import JOB, OF_JOB, PROCESSING_ELEMENT, TREE
 from conformance.suites.streams.kind import ElementState, JobState
-from conformance.world import NotReachedError, World
+from conformance.world import Condition, NotReachedError, World
 from vocabulary.clock import MINUTE, SECOND
 from vocabulary.kinds import POD, Kind
 from vocabulary.objects import Object, is_terminating, labels_of, name_of, uid_of

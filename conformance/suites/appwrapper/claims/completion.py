@@ -16,6 +16,7 @@ from conformance.suites.appwrapper.decisions import A22
 from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.sources import guide
 from conformance.suites.appwrapper.view import AppWrapperRun
+from conformance.suites.appwrapper.view.attempt_ends import attempt_ends
 from conformance.suites.appwrapper.view.attempts import Attempt
 from conformance.suites.appwrapper.view.health import COMPLETION
 from conformance.suites.appwrapper.view.pod_sets import Component
@@ -92,7 +93,7 @@ def _succeeds(aw: AppWrapperRun, attempt: Attempt, running: Moment) -> Iterator[
         return
     left = attempt.left
     is_for_another_reason = any(
-        attempt_end.attempt is attempt and attempt_end.ripe for attempt_end in aw.attempt_ends
+        attempt_end.attempt is attempt and attempt_end.ripe for attempt_end in attempt_ends(aw)
     )
     yield eventually(
         aw,

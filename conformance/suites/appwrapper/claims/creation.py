@@ -19,7 +19,7 @@ from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.parameters import ADMISSION_GRACE, FAILURE_GRACE, RETRY_LIMIT
 from conformance.suites.appwrapper.sources import detailed_description
 from conformance.suites.appwrapper.view import AppWrapperRun
-from conformance.suites.appwrapper.view.attempt_ends import TRANSIENT_CODES, Why
+from conformance.suites.appwrapper.view.attempt_ends import TRANSIENT_CODES, Why, attempt_ends
 from conformance.suites.appwrapper.view.attempts import Attempt
 from conformance.suites.appwrapper.view.parameters import Origin
 from conformance.suites.appwrapper.view.snapshots import FAILED, UNHEALTHY, Snapshot
@@ -109,7 +109,7 @@ def _shown(attempt: Attempt, refused: Write) -> Snapshot | None:
 
 def _is_tried_again(aw: AppWrapperRun, attempt: Attempt, refused: Write) -> Iterator[Obligation]:
     """A workload that fails for refusals which may be lifted has used up its retries."""
-    for attempt_end in aw.attempt_ends:
+    for attempt_end in attempt_ends(aw):
         if attempt_end.attempt is not attempt or attempt_end.to != FAILED:
             continue
         limit = aw.parameter_within(RETRY_LIMIT, attempt.begin, attempt_end.at)[0]

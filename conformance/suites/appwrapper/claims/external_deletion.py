@@ -13,7 +13,7 @@ from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.parameters import FAILURE_GRACE
 from conformance.suites.appwrapper.sources import detailed_description
 from conformance.suites.appwrapper.view import AppWrapperRun
-from conformance.suites.appwrapper.view.attempt_ends import Why
+from conformance.suites.appwrapper.view.attempt_ends import Why, attempt_ends
 from conformance.suites.appwrapper.view.attempts import Attempt
 from conformance.suites.appwrapper.view.snapshots import FAILED, RESETTING, UNHEALTHY, Snapshot
 
@@ -125,7 +125,7 @@ def overtaken_by(aw: AppWrapperRun, attempt: Attempt) -> Moment | None:
 
 def _was_due_already(aw: AppWrapperRun, attempt: Attempt, deleted: Moment, left: Snapshot) -> bool:
     """True if the reset had another ripe cause and may not have seen the deletion yet."""
-    for attempt_end in aw.attempt_ends:
+    for attempt_end in attempt_ends(aw):
         if attempt_end.attempt is attempt:
             others = attempt_end.ripe - {Why.COMPONENT_MISSING}
             return bool(others) and deleted.t >= aw.history.operator.timing.seen_us(left.t)

@@ -27,7 +27,7 @@ from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.parameters import FAILURE_GRACE
 from conformance.suites.appwrapper.sources import detailed_description, overview
 from conformance.suites.appwrapper.view import AppWrapperRun
-from conformance.suites.appwrapper.view.attempt_ends import POD_LEVEL, AttemptEnd, Why
+from conformance.suites.appwrapper.view.attempt_ends import POD_LEVEL, AttemptEnd, Why, attempt_ends
 from conformance.suites.appwrapper.view.attempts import Attempt
 from conformance.suites.appwrapper.view.deletions import DeleteRequest
 from conformance.suites.appwrapper.view.health import Health, Spell
@@ -42,7 +42,7 @@ from conformance.suites.appwrapper.view.snapshots import UNHEALTHY
 def underlying_controllers_get_time(aw: AppWrapperRun) -> Obligations:
     """When pods make a workload unhealthy, the controllers of its resources MUST be given a
     bounded time to correct that: until then nothing is deleted and the phase stays."""
-    for attempt_end in aw.attempt_ends:
+    for attempt_end in attempt_ends(aw):
         causes = attempt_end.certain.union(attempt_end.present)
         if not causes or not causes <= POD_LEVEL:
             continue
@@ -118,7 +118,7 @@ def failure_grace_follows_failed_pods(aw: AppWrapperRun) -> Obligations:
 @shared
 def failure_grace(aw: AppWrapperRun) -> Iterator[Timed]:
     """Given up for failed pods when their grace period is over, not before."""
-    for attempt_end in aw.attempt_ends:
+    for attempt_end in attempt_ends(aw):
         begin = attempt_end.since.get(Why.FAILED_PODS)
         if begin is None:
             continue

@@ -23,7 +23,7 @@ from conformance.suites.appwrapper.sources import (
     overview,
 )
 from conformance.suites.appwrapper.view import AppWrapperRun
-from conformance.suites.appwrapper.view.attempt_ends import POD_LEVEL, AttemptEnd, Why
+from conformance.suites.appwrapper.view.attempt_ends import POD_LEVEL, AttemptEnd, Why, attempt_ends
 from conformance.suites.appwrapper.view.attempts import Attempt
 from conformance.suites.appwrapper.view.autopilot import Taint
 from conformance.suites.appwrapper.view.health import spells
@@ -43,7 +43,7 @@ def running_workloads_leave_unhealthy_nodes(aw: AppWrapperRun) -> Obligations:
     yield from _leaves(aw)
     for attempt_end in _migrations(aw):
         yield from _next_attempt_is_elsewhere(aw, attempt_end)
-    for attempt_end in aw.attempt_ends:
+    for attempt_end in attempt_ends(aw):
         before = aw.snapshot_at(attempt_end.at.n - 1)
         if (
             attempt_end.to != FAILED
@@ -80,7 +80,7 @@ def _migrations(aw: AppWrapperRun) -> Iterator[AttemptEnd]:
     """Resets for which only Autopilot gave a reason."""
     return (
         attempt_end
-        for attempt_end in aw.attempt_ends
+        for attempt_end in attempt_ends(aw)
         if attempt_end.to == RESETTING and attempt_end.is_only_for(Why.NODE_TAGGED)
     )
 
@@ -209,7 +209,7 @@ def _stays(
     """
     if not aw.history.autopilot.monitors or not aw.history.autopilot.was_used:
         return
-    attempt_ends = {attempt_end.attempt.number: attempt_end for attempt_end in aw.attempt_ends}
+    ends = {attempt_end.attempt.number: attempt_end for attempt_end in attempt_ends(aw)}
     for attempt in aw.attempts:
         if attempt.running is None:
             continue
@@ -217,7 +217,7 @@ def _stays(
         if found is None:
             continue
         pod, since, until = found
-        attempt_end = attempt_ends.get(attempt.number)
+        attempt_end = ends.get(attempt.number)
         is_unexplained = (
             attempt_end is not None and attempt_end.at.n <= until.n and _has_no_reason(attempt_end)
         )
@@ -305,7 +305,7 @@ def _situation(
 def migration_converges(aw: AppWrapperRun) -> Obligations:
     """After a migration, with a healthy node to go to, the workload MUST run again elsewhere,
     and MUST NOT be reset for the same tag again."""
-    again = {attempt_end.attempt.number: attempt_end for attempt_end in aw.attempt_ends}
+    again = {attempt_end.attempt.number: attempt_end for attempt_end in attempt_ends(aw)}
     for migration in _migrations(aw):
         for attempt in aw.attempts:
             if attempt.number != migration.attempt.number + 1:

@@ -14,9 +14,10 @@ from conformance.suites.appwrapper.judging import claim, claim_of_history
 from conformance.suites.appwrapper.sources import overview, progress_guarantees
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.appwrapper import NEVER
-from conformance.suites.appwrapper.view.history import MAX_CHAIN, AppWrapperHistory
+from conformance.suites.appwrapper.view.history import AppWrapperHistory
 from conformance.suites.appwrapper.view.snapshots import RESUMING
 from conformance.suites.appwrapper.view.stripped import was_stripped_and_removed
+from conformance.suites.appwrapper.view.workload_index import MAX_CHAIN
 from vocabulary.history import Write
 from vocabulary.objects import controller_of, labels_of
 

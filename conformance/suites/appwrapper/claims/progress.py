@@ -24,7 +24,7 @@ from conformance.suites.appwrapper.parameters import (
 )
 from conformance.suites.appwrapper.sources import detailed_description, overview
 from conformance.suites.appwrapper.view import AppWrapperRun
-from conformance.suites.appwrapper.view.attempt_ends import POD_LEVEL
+from conformance.suites.appwrapper.view.attempt_ends import POD_LEVEL, attempt_ends
 from conformance.suites.appwrapper.view.attempts import Attempt
 from conformance.suites.appwrapper.view.health import Health
 from conformance.suites.appwrapper.view.snapshots import (
@@ -196,9 +196,9 @@ def _bound_us(aw: AppWrapperRun) -> Micros:
 def nothing_fails_without_a_reason(aw: AppWrapperRun) -> Obligations:
     """Without a fault, an AppWrapper MUST NOT be reset and MUST NOT fail; with one, neither MUST
     happen without a reason that the cluster shows."""
-    attempt_ends = {attempt_end.attempt.number: attempt_end for attempt_end in aw.attempt_ends}
+    ends = {attempt_end.attempt.number: attempt_end for attempt_end in attempt_ends(aw)}
     for attempt in aw.attempts:
-        attempt_end = attempt_ends.get(attempt.number)
+        attempt_end = ends.get(attempt.number)
         if attempt_end is not None:
             if attempt_end.ripe or attempt_end.certain & POD_LEVEL & attempt_end.present.keys():
                 yield met(attempt.begin, attempt_end.at)

@@ -13,7 +13,7 @@ from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.parameters import RETRY_LIMIT
 from conformance.suites.appwrapper.sources import detailed_description
 from conformance.suites.appwrapper.view import AppWrapperRun
-from conformance.suites.appwrapper.view.attempt_ends import COUNTED, AttemptEnd, Why
+from conformance.suites.appwrapper.view.attempt_ends import COUNTED, AttemptEnd, Why, attempt_ends
 from conformance.suites.appwrapper.view.parameters import Origin, Value
 from conformance.suites.appwrapper.view.snapshots import (
     FAILED,
@@ -38,7 +38,7 @@ def resets_are_counted(aw: AppWrapperRun) -> Obligations:
     for attempt_end, added, after in counted_resets(aw):
         if attempt_end.increments == (1, 1):
             yield _added(aw, attempt_end, added, after)
-    for attempt_end in aw.attempt_ends:
+    for attempt_end in attempt_ends(aw):
         before = previous_snapshot(aw, attempt_end.at)
         if attempt_end.to != FAILED or before is None or before.phase not in (RESUMING, RUNNING):
             continue
@@ -70,7 +70,7 @@ def counted_resets(aw: AppWrapperRun) -> Iterator[tuple[AttemptEnd, int | None, 
     None where the history does not show the end of Resetting, and the counter may still
     change.
     """
-    for attempt_end in aw.attempt_ends:
+    for attempt_end in attempt_ends(aw):
         if attempt_end.to != RESETTING:
             continue
         before = previous_snapshot(aw, attempt_end.at)
@@ -120,7 +120,7 @@ def retry_limit_is_exact(aw: AppWrapperRun) -> Obligations:
 def limit_obligations(aw: AppWrapperRun) -> Iterator[Timed]:
     """One obligation for each counted reset or final failure, with the limit it is judged by."""
     surely = possibly = resets = 0
-    for attempt_end in aw.attempt_ends:
+    for attempt_end in attempt_ends(aw):
         least, most = aw.parameter_within(RETRY_LIMIT, attempt_end.attempt.begin, attempt_end.at)
         if Origin.UNCLEAR in (least.origin, most.origin):
             unclear = undecided(attempt_end.at, f"the retry limit comes from {least.origin}")
@@ -199,7 +199,7 @@ def _ordinal(count: int) -> str:
 def autopilot_resets_are_limited(aw: AppWrapperRun) -> Obligations:
     """When its retries are exhausted, a workload that Autopilot wants off a node MUST become
     Failed and MUST NOT be reset."""
-    for attempt_end in aw.attempt_ends:
+    for attempt_end in attempt_ends(aw):
         before = previous_snapshot(aw, attempt_end.at)
         most = aw.parameter_within(RETRY_LIMIT, attempt_end.attempt.begin, attempt_end.at)[1]
         if not attempt_end.is_only_for(Why.NODE_TAGGED):

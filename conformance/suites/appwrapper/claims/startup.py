@@ -24,7 +24,7 @@ from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.parameters import ADMISSION_GRACE, FAILURE_GRACE, WARMUP_GRACE
 from conformance.suites.appwrapper.sources import detailed_description
 from conformance.suites.appwrapper.view import AppWrapperRun
-from conformance.suites.appwrapper.view.attempt_ends import AttemptEnd, Why
+from conformance.suites.appwrapper.view.attempt_ends import AttemptEnd, Why, attempt_ends
 from conformance.suites.appwrapper.view.attempts import Attempt
 from conformance.suites.appwrapper.view.health import Health
 from conformance.suites.appwrapper.view.parameters import Value
@@ -141,7 +141,7 @@ def found_late(aw: AppWrapperRun, lack: Lack) -> Iterator[Timed]:
 @shared
 def given_up_late(aw: AppWrapperRun, lack: Lack) -> Iterator[Timed]:
     """Resetting or Failed for lack of pods: when both grace periods are over, not before."""
-    for attempt_end in aw.attempt_ends:
+    for attempt_end in attempt_ends(aw):
         attempt = attempt_end.attempt
         least = aw.parameter_within(lack.parameter, attempt.begin, attempt_end.at)[0]
         if attempt_end.ripe == {lack.why}:

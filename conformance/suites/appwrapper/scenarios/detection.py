@@ -13,11 +13,10 @@ from chaos.faults import (
     KillPod,
     Pause,
 )
-from conformance.handle import Condition
 from conformance.scenario_type import scenario
 from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD, USERS_CONFIG, refuse_pods
-from conformance.world import World
+from conformance.world import Condition, World
 from vocabulary.clock import SECOND
 from vocabulary.kinds import SERVICE
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from chaos.choice import PodChoice
 from chaos.faults import Cordon, DeletePod, EvictPod, KillPod
-from conformance.handle import Condition
 from conformance.scenario_type import scenario
 from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD
@@ -18,7 +17,7 @@ from conformance.suites.appwrapper.scenarios.workloads import (
     job,
     pod_spec,
 )
-from conformance.world import World
+from conformance.world import Condition, World
 from vocabulary.clock import SECOND
 from vocabulary.durations import parse_duration
 from vocabulary.kinds import JOB, POD

@@ -4,10 +4,9 @@ not be forgotten."""
 from __future__ import annotations
 
 from chaos.faults import DelayWatch, HoldObject, LoseReply, Suspend, Tamper
-from conformance.handle import Condition
 from conformance.scenario_type import scenario
 from conformance.suites.appwrapper.handle import AppWrapper
-from conformance.world import World
+from conformance.world import Condition, World
 from vocabulary.clock import MILLISECOND, SECOND
 from vocabulary.kinds import SERVICE
 

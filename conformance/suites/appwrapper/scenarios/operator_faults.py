@@ -22,11 +22,10 @@ from chaos.faults import (
     TimeOut,
     WebhookOutage,
 )
-from conformance.handle import Condition
 from conformance.scenario_type import scenario
 from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD
-from conformance.world import World
+from conformance.world import Condition, World
 from vocabulary.clock import MILLISECOND, SECOND
 
 RUNNING_POD = PodChoice(of="AppWrapper/a", phase="Running")

@@ -2,6 +2,7 @@
 
 `history.AppWrapperHistory` is the entry point; everything else can be reached from it. A tour:
 
+- `workload_index`: what is looked up for each AppWrapper: pods, owners, configurations.
 - `profile`: the fields of an implementation's API that the claims refer to.
 - `snapshots`: the versions of an AppWrapper: phase, conditions, counter; spans and edges.
 - `pod_sets`: the workloads of an AppWrapper's components; the expected number of pods.

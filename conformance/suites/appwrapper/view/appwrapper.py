@@ -11,12 +11,11 @@ from functools import cached_property
 from http import HTTPStatus
 from itertools import islice
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from conformance.history.outages import is_unanswered
 from conformance.history.tracks import Moment, Track
 from conformance.norm.templates import first_difference
-from conformance.suites.appwrapper.view.attempt_ends import AttemptEnd
 from conformance.suites.appwrapper.view.attempts import Attempt
 from conformance.suites.appwrapper.view.deletions import Cause, DeleteRequest, Deletion
 from conformance.suites.appwrapper.view.effective_parameters import EffectiveParameters
@@ -42,11 +41,9 @@ from conformance.suites.appwrapper.view.snapshots import (
     edges_of,
     spans_of,
 )
+from conformance.suites.appwrapper.view.workload_index import WorkloadIndex
 from vocabulary.history import Write
 from vocabulary.objects import Object, controller_of, is_terminating, labels_of
-
-if TYPE_CHECKING:
-    from conformance.suites.appwrapper.view.history import AppWrapperHistory
 
 NEVER: Final = 1 << 60
 """A position after every history."""
@@ -63,7 +60,7 @@ _CAUSES: Final = {
 class AppWrapperRun:
     """An AppWrapper from its creation to its removal or the end of the history."""
 
-    def __init__(self, history: AppWrapperHistory, track: Track) -> None:
+    def __init__(self, history: WorkloadIndex, track: Track) -> None:
         self.history = history
         self.operator = history.operator
         self.track = track
@@ -407,17 +404,6 @@ class AppWrapperRun:
     def changes(self) -> list[Change]:
         """The versions in which its phase or conditions changed, whatever else did."""
         return changes_of(self.snapshots)
-
-    @cached_property
-    def attempt_ends(self) -> list[AttemptEnd]:
-        """The attempts that ended in Resetting or Failed, with what may explain it."""
-        return [
-            AttemptEnd(self, attempt, attempt.left)
-            for attempt in self.attempts
-            if attempt.left is not None
-            and attempt.left.n == attempt.until_n
-            and attempt.left.phase in (RESETTING, FAILED)
-        ]
 
     @cached_property
     def health(self) -> list[Health]:

@@ -14,17 +14,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from conformance.history.tracks import Moment
+from conformance.norm.shared import shared
 from conformance.suites.appwrapper.parameters import ADMISSION_GRACE, FAILURE_GRACE, WARMUP_GRACE
+from conformance.suites.appwrapper.view.appwrapper import AppWrapperRun
 from conformance.suites.appwrapper.view.attempts import Attempt
 from conformance.suites.appwrapper.view.health import Health, Spell, spells
-from conformance.suites.appwrapper.view.snapshots import RUNNING, UNHEALTHY, Snapshot
+from conformance.suites.appwrapper.view.snapshots import (
+    FAILED,
+    RESETTING,
+    RUNNING,
+    UNHEALTHY,
+    Snapshot,
+)
 from vocabulary.clock import MILLISECOND, Micros
-
-if TYPE_CHECKING:
-    from conformance.suites.appwrapper.view.appwrapper import AppWrapperRun
 
 
 class Why(StrEnum):
@@ -247,3 +252,12 @@ class AttemptEnd:
             else:
                 merged.append(spell)
         return merged
+
+
+@shared
+def attempt_ends(aw: AppWrapperRun) -> Iterator[AttemptEnd]:
+    """The attempts that ended in Resetting or Failed, with what may explain it."""
+    for attempt in aw.attempts:
+        left = attempt.left
+        if left is not None and left.n == attempt.until_n and left.phase in (RESETTING, FAILED):
+            yield AttemptEnd(aw, attempt, left)

@@ -8,13 +8,10 @@ back, and what it makes is there when nothing may be: no controller can keep its
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from conformance.history.tracks import Track
+from conformance.suites.appwrapper.view.appwrapper import AppWrapperRun
 from conformance.suites.appwrapper.view.snapshots import RESUMING, RUNNING, Snapshot
-
-if TYPE_CHECKING:
-    from conformance.suites.appwrapper.view.appwrapper import AppWrapperRun
 
 
 def overtaken(aw: AppWrapperRun, since: int) -> list[Track]:

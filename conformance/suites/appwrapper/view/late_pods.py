@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from conformance.history.tracks import Track
+from conformance.suites.appwrapper.view.appwrapper import AppWrapperRun
 from conformance.suites.appwrapper.view.snapshots import RESOURCES_DEPLOYED
 from vocabulary.history import Write
 from vocabulary.objects import controller_of
-
-if TYPE_CHECKING:
-    from conformance.suites.appwrapper.view.appwrapper import AppWrapperRun
 
 
 def came_too_late_to_see(aw: AppWrapperRun, track: Track, n: int) -> bool:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from conformance.suites.appwrapper.view.appwrapper import AppWrapperRun
+from conformance.suites.appwrapper.view.appwrapper import AppWrapperRun
 
 
 def was_stripped_and_removed(aw: AppWrapperRun) -> bool:

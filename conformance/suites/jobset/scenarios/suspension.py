@@ -6,12 +6,11 @@ from copy import deepcopy
 from typing import Final
 
 from chaos.faults import CreateObject, Pause, Resume
-from conformance.handle import Condition
 from conformance.scenario_type import scenario
 from conformance.suites.jobset.api import JOB_SET, RESTART_JOB_SET
 from conformance.suites.jobset.handle import JobSet
 from conformance.suites.jobset.scenarios.workloads import foreign_job, job_set, replicated_job, rule
-from conformance.world import World
+from conformance.world import Condition, World
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
 from vocabulary.objects import get_path

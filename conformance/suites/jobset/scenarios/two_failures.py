@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from conformance.breaking import operator_away
-from conformance.handle import Condition
 from conformance.scenario_type import scenario
 from conformance.suites.jobset.api import (
     FAIL_JOB_SET,
@@ -20,7 +19,7 @@ from conformance.suites.jobset.api import (
 )
 from conformance.suites.jobset.handle import JobSet
 from conformance.suites.jobset.scenarios.workloads import job_set, replicated_job, rule
-from conformance.world import World
+from conformance.world import Condition, World
 from vocabulary.clock import SECOND
 
 FIRST: Final = "w-0"

@@ -10,7 +10,6 @@ from typing import Any
 from chaos.choice import PodChoice
 from chaos.fault import Fault
 from chaos.faults import ApiErrors, DelayWatch, KillPod, LabelNode, LoseReply
-from conformance.handle import Condition
 from conformance.scenario_type import scenario
 from conformance.suites.kueue.api import CLUSTER_QUEUE, RESOURCE_FLAVOR
 from conformance.suites.kueue.handle import (
@@ -25,7 +24,7 @@ from conformance.suites.kueue.handle import (
     queue,
 )
 from conformance.suites.kueue.scenarios.requeuing import NEVER_READY, requeues
-from conformance.world import World
+from conformance.world import Condition, World
 from vocabulary.clock import SECOND
 from vocabulary.objects import name_of, with_path
 

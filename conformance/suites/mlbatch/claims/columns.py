@@ -14,7 +14,7 @@ from conformance.suites.appwrapper.claims.timed import earliest
 from conformance.suites.appwrapper.judging import claim, claim_of_history
 from conformance.suites.appwrapper.sources import guide
 from conformance.suites.appwrapper.view import AppWrapperRun
-from conformance.suites.appwrapper.view.attempt_ends import Why
+from conformance.suites.appwrapper.view.attempt_ends import Why, attempt_ends
 from conformance.suites.appwrapper.view.attempts import Attempt
 from conformance.suites.appwrapper.view.health import Health
 from conformance.suites.appwrapper.view.history import AppWrapperHistory
@@ -107,7 +107,7 @@ def unhealthy_means_the_current_execution(aw: AppWrapperRun) -> Obligations:
             health.failed_all or health.evicted_most or health.broken or health.missing
         )
 
-    for attempt_end in aw.attempt_ends:
+    for attempt_end in attempt_ends(aw):
         span = next(span for span in aw.spans if span.begin is attempt_end.at)
         shown = (snapshot for snapshot in span.snapshots if snapshot.shows(UNHEALTHY))
         yield eventually(
@@ -145,7 +145,9 @@ def _forgotten(aw: AppWrapperRun, attempt: Attempt) -> Iterator[Obligation]:
 
     If creations were rejected before, the same words may refer to a new rejection.
     """
-    before = next((each for each in reversed(aw.attempt_ends) if each.at.n < attempt.begin.n), None)
+    before = next(
+        (each for each in reversed(attempt_ends(aw)) if each.at.n < attempt.begin.n), None
+    )
     if before is None or not MAY_RECUR.isdisjoint((*before.certain, *before.present)):
         return
     shown = _words(attempt.begin)

@@ -15,6 +15,7 @@ from conformance.suites.appwrapper.judging import claim, claim_of_history
 from conformance.suites.appwrapper.sources import guide
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.history import AppWrapperHistory
+from conformance.suites.appwrapper.view.workload_index import WorkloadIndex
 from vocabulary.objects import labels_of
 
 SECTION: Final = "AppWrappers"
@@ -112,7 +113,7 @@ def as_label(text: str) -> str:
     return _NOT_IN_LABELS.sub("_", text[:MAX_LABEL_LENGTH]).strip("-_.")
 
 
-def has_webhooks(history: AppWrapperHistory) -> bool:
+def has_webhooks(history: WorkloadIndex) -> bool:
     return bool(history.operator.under_test.parameters.get("webhooksEnabled", True))
 
 

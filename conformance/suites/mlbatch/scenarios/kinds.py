@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from conformance.handle import Condition
 from conformance.scenario_type import scenario
 from conformance.suites.kueue.api import QUEUE_LABEL
 from conformance.suites.kueue.handle import (
@@ -22,7 +21,7 @@ from conformance.suites.kueue.handle import (
     serving,
 )
 from conformance.suites.mlbatch.handle import DEFAULT_QUEUE, Team
-from conformance.world import World
+from conformance.world import Condition, World
 from vocabulary.clock import SECOND
 from vocabulary.kinds import DEPLOYMENT, POD, STATEFUL_SET
 from vocabulary.objects import Object, with_path, without_path

@@ -9,14 +9,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from chaos.faults import Cordon, KillPod, StickPod, Uncordon
-from conformance.handle import Condition
 from conformance.scenario_type import scenario
 from conformance.suites.kueue.api import APP_WRAPPER, CLUSTER_QUEUE
 from conformance.suites.kueue.handle import Queued, QueuedJob, priority_class, queue, stop
 from conformance.suites.kueue.kind import StopPolicy, WorkloadState
 from conformance.suites.quota.cells import HELD_BY, Cell, all_cells, why_impossible
 from conformance.suites.quota.scenarios import jobs
-from conformance.world import World
+from conformance.world import Condition, World
 from vocabulary.clock import MINUTE, SECOND
 from vocabulary.kinds import NAMESPACE, POD, PYTORCH_JOB
 from vocabulary.objects import Object, finalizers_of, get_path, is_terminating, name_of, uid_of

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from chaos.choice import PodChoice
 from chaos.faults import KillPod
-from conformance.handle import Condition
 from conformance.scenario_type import scenario
 from conformance.suites.kueue.api import GROUP_SERVING
 from conformance.suites.kueue.handle import (
@@ -16,7 +15,7 @@ from conformance.suites.kueue.handle import (
     job_set,
     queue,
 )
-from conformance.world import World
+from conformance.world import Condition, World
 from vocabulary.clock import SECOND
 from vocabulary.kinds import POD
 from vocabulary.objects import get_path, with_path

@@ -6,12 +6,11 @@ from typing import Final
 
 from chaos.choice import PodChoice
 from chaos.faults import DelayWatch, KillPod
-from conformance.handle import Condition
 from conformance.manifests.pod_templates import with_behaviour
 from conformance.scenario_type import scenario
 from conformance.suites.kueue.api import JOB_SET
 from conformance.suites.kueue.handle import QueuedJob, QueuedJobSet, job_set, queue
-from conformance.world import World
+from conformance.world import Condition, World
 from vocabulary.clock import HOUR, MINUTE, SECOND
 from vocabulary.kinds import POD
 from vocabulary.objects import Object, get_path, name_of, with_path
