@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from chaos.plan import Plan
 
 Steps = Callable[[Any], None]
-"""What takes a `World`, which knows its scenario."""
+"""They take a `World`, which knows its scenario."""
 Function = TypeVar("Function", bound=Callable[..., None])
 
 

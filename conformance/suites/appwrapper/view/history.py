@@ -19,7 +19,7 @@ TWO_OPERATORS: Final = "A20"
 
 
 class AppWrapperHistory(WorkloadIndex):
-    """What a history shows of AppWrappers and of their operator."""
+    """AppWrappers in a history, and their operator."""
 
     def close(self) -> None:
         for aw in self.appwrappers:
