@@ -207,7 +207,7 @@ def test_a_reset_without_any_reason_is_a_violation() -> None:
     story = started()
     wrong = story.at(50).enters("Resetting", resets=1, Unhealthy="True")
     verdict = assert_fails("INV-9", story, at=wrong)
-    assert "1 of 1 running, 0 failed" in verdict.because
+    assert "1 of 1 pods were running, nothing had failed, and nothing" in verdict.because
 
 
 def test_a_phase_edge_that_the_life_cycle_lacks_is_a_violation() -> None:

@@ -209,7 +209,7 @@ def nothing_fails_without_a_reason(aw: AppWrapperRun) -> Obligations:
                 yield violated(
                     attempt_end.at,
                     f"{when(attempt_end.at)}: {aw} entered {attempt_end.to} without any reason: "
-                    f"its pods and resources were {_state(aw, attempt.health[-1])}.",
+                    f"{_state(aw, attempt.health[-1])}.",
                     attempt.begin,
                 )
         elif _was_healthy(aw, attempt):
@@ -224,7 +224,11 @@ def _was_healthy(aw: AppWrapperRun, attempt: Attempt) -> bool:
 
 
 def _state(aw: AppWrapperRun, health: Health) -> str:
-    return (
-        f"{health.running_least} of {aw.expected_pods} running, {health.failed_most} failed, "
-        f"{health.broken} components failed, {health.missing} missing"
+    counts = (
+        ("failed pods", health.failed_most),
+        ("failed components", health.broken),
+        ("missing components", health.missing),
     )
+    found = ", ".join(f"{what}: {count}" for what, count in counts if count)
+    state = found or "nothing had failed, and nothing was missing"
+    return f"{health.running_least} of {aw.expected_pods} pods were running, {state}"

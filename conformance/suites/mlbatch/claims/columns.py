@@ -83,8 +83,8 @@ def resources_deployed_means_created(aw: AppWrapperRun) -> Obligations:
         if missing:
             yield violated(
                 running,
-                f"{when(running)}: {aw} is Running with ResourcesDeployed=True, and "
-                f"{listed(missing)} neither exists nor was created in this attempt.",
+                f"{when(running)}: {aw} is Running with ResourcesDeployed=True, but not "
+                f"there, nor created in this attempt: {listed(missing)}.",
                 attempt.begin,
             )
         else:
