@@ -20,7 +20,7 @@ from clusters.simulated.field_errors import (
     required,
     value_invalid,
 )
-from clusters.simulated.names import dns_label, dns_subdomain
+from clusters.simulated.names import dns_label, dns_subdomain, qualified_name
 from clusters.simulated.object_meta import validate_annotations, validate_labels
 from vocabulary.objects import Object, without_path
 
@@ -78,7 +78,11 @@ def validate_pod_spec(spec: Object, path: str) -> list[FieldError]:
     errors += _validate_names(spec, ("priorityClassName", "runtimeClassName"), path)
     if spec.get("overhead"):
         errors += validate_resources({"limits": spec["overhead"]}, f"{path}.overhead")
-    return errors
+    return errors + [
+        value_invalid(f"{path}.schedulingGates[{position}]", gate.get("name", ""), text)
+        for position, gate in enumerate(spec.get("schedulingGates") or ())
+        for text in qualified_name(gate.get("name", ""))
+    ]
 
 
 def _validate_names(spec: Object, fields: Sequence[str], path: str) -> list[FieldError]:
