@@ -108,7 +108,7 @@ def zeros_of_patches(c: Dialogue) -> None:
         ):
             label = f"{how.partition('/')[2]} of {kind}"
             c.raw("PATCH", f"{path}{query}", body, content_type=how, label=label, show=show)
-        new = {**_merged(obj, given), "metadata": {"name": "b"}}
+        new = {**merged(obj, given), "metadata": {"name": "b"}}
         path = f"{_path(c, obj, 'b')}?fieldManager=m&dryRun=All"
         label = f"apply a new {kind}"
         c.raw("PATCH", path, new, content_type=_APPLY, label=label, show=show)
@@ -123,12 +123,12 @@ def _leaves(part: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-def _merged(obj: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    merged = {**obj, **given}
+def merged(obj: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    found = {**obj, **given}
     for name in obj.keys() & given.keys():
         if isinstance(given[name], Mapping):
-            merged[name] = _merged(obj[name], given[name])
-    return merged
+            found[name] = merged(obj[name], given[name])
+    return found
 
 
 @script("A strategic merge patch merges the lists that the Go types say, and no others.", ["4.16"])

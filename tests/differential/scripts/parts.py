@@ -403,7 +403,8 @@ _UNCHECKED: Final = re.compile(
     r"|ResourceQuota spec\.scopeSelector\.matchExpressions\.0.*"
     r"|EndpointSlice (addressType|.*\.(hostname|appProtocol))"
     r"|NetworkPolicy .*\.port|Service spec\.clusterIP|ResourceQuota spec\.scopes.*"
-    r"|Pod spec\.(containers|initContainers)\.0\.(env\.|envFrom\.|lifecycle\.|.*Probe|volumeMounts\.).*"
+    r"|Pod spec\.(containers|initContainers)\.0\."
+    r"(env\.|envFrom\.|lifecycle\.|.*Probe|volumeMounts\.).*"
     r"|Pod spec\.(nodeSelector|affinity\.nodeAffinity).*"
     r"|Pod spec\.volumes\..\..*|Pod spec\.topologySpread.*\..*"
 )
@@ -422,9 +423,10 @@ def _objects(c: Dialogue) -> Iterator[Manifest]:
             name = f"{c.namespace}-a"
         if obj["kind"] == "CustomResourceDefinition":
             name = "bolts.parts.assay.dev"
+        found = {**obj, "metadata": {**obj.get("metadata", {}), "name": name}}
         if obj["kind"] == "Event":
-            obj = {**obj, "involvedObject": {**obj["involvedObject"], "namespace": c.namespace}}
-        yield {**obj, "metadata": {**obj.get("metadata", {}), "name": name}}
+            found["involvedObject"] = {**obj["involvedObject"], "namespace": c.namespace}
+        yield found
 
 
 def _paths(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
