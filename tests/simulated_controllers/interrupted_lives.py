@@ -82,7 +82,7 @@ class Interrupted(Life):
             status = self.rng.choice(({"conditions": None}, {"startTime": None}))
             self.lab.patch(kind, name, {"status": status}, subresource="status")
 
-    def _remove_another(self, kind: Kind, name: str) -> None:  # noqa: ARG002 - as the others
+    def _remove_another(self, kind: Kind, name: str) -> None:
         """A pod that the controller may come to next is gone."""
         pods = sorted(name_of(each) for each in self.lab.pods)
         if pods:
@@ -96,6 +96,6 @@ def told(numbers: Iterable[int]) -> list[str]:
 
 if __name__ == "__main__":
     for each in map(int, sys.argv[1:]):
-        print(*Interrupted(each).told(), sep="\n")
+        sys.stdout.write("\n".join(Interrupted(each).told()) + "\n")
     if not sys.argv[1:]:
         RECORDING.write_text("".join(f"{line}\n" for line in told(range(LIVES))))

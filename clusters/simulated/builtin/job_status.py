@@ -54,7 +54,7 @@ def validate_job_status(new_job: Object, old_job: Object) -> list[FieldError]:
         *_validate_completion(new, old),
         *_validate_finish(new, old, spec),
         *_validate_indexes(new, old, spec),
-        *_validate_combinations(new, old, spec),
+        *_validate_combinations(new, spec),
         *_validate_transitions(new, old, spec),
     ]
 
@@ -166,7 +166,7 @@ def _validate_indexes(new: _View, old: _View, spec: Object) -> Iterable[FieldErr
             )
 
 
-def _validate_combinations(new: _View, old: _View, spec: Object) -> Iterable[FieldError]:
+def _validate_combinations(new: _View, spec: Object) -> Iterable[FieldError]:
     terminating = new.count("terminating")
     if new.finished and terminating > 0:
         yield value_invalid(

@@ -78,11 +78,13 @@ def validate_pod_spec(spec: Object, path: str) -> list[FieldError]:
     errors += _validate_names(spec, ("priorityClassName", "runtimeClassName"), path)
     if spec.get("overhead"):
         errors += validate_resources({"limits": spec["overhead"]}, f"{path}.overhead")
-    return errors + [
-        value_invalid(f"{path}.schedulingGates[{position}]", gate.get("name", ""), text)
-        for position, gate in enumerate(spec.get("schedulingGates") or ())
-        for text in qualified_name(gate.get("name", ""))
-    ]
+    gates = [gate.get("name", "") for gate in spec.get("schedulingGates") or ()]
+    for position, gate in enumerate(gates):
+        at = f"{path}.schedulingGates[{position}]"
+        errors += [value_invalid(at, gate, text) for text in qualified_name(gate)]
+        if gate in gates[:position]:
+            errors.append(duplicate(at, gate))
+    return errors
 
 
 def _validate_names(spec: Object, fields: Sequence[str], path: str) -> list[FieldError]:
@@ -158,8 +160,10 @@ def validate_pod_spec_update(new: Object, old: Object) -> list[FieldError]:
 
 def _validate_added_selectors(new: Object, old: Object) -> list[FieldError]:
     """Where a pod may run can be narrowed while it is gated."""
-    after = new.get("nodeSelector") or {}
-    if all(after.get(key) == value for key, value in (old.get("nodeSelector") or {}).items()):
+    after = new.get("nodeSelector")
+    if all(
+        (after or {}).get(key) == value for key, value in (old.get("nodeSelector") or {}).items()
+    ):
         return []
     because = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
     return [value_invalid("spec.nodeSelector", after, because)]
@@ -173,8 +177,6 @@ def _fixed_part(spec: Object) -> dict[str, Any]:
     """The spec without what an update may change."""
     changeable = ("tolerations", "activeDeadlineSeconds", "schedulingGates")
     fixed = {name: value for name, value in spec.items() if name not in changeable}
-    if (fixed.get("terminationGracePeriodSeconds") or 0) < 0:
-        fixed["terminationGracePeriodSeconds"] = 1
     for field in ("containers", "initContainers"):
         if field in fixed:
             fixed[field] = [

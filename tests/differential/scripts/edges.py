@@ -12,7 +12,6 @@ from tests.differential.dialogue import Dialogue
 from tests.differential.exchange import TABLE, Answer
 from tests.differential.script import script
 from tests.differential.scripts.custom_resources import definition, version
-from tests.differential.scripts.every_kind import MERGE
 from tests.differential.scripts.rules import one, served
 from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION, Kind
 

@@ -467,7 +467,7 @@ def _empty(value: Any) -> Any:
     return type(value)()
 
 
-def _outcome(answer: Answer) -> Any:
+def outcome(answer: Answer) -> Any:
     """The refusal, or a digest of what would be stored."""
     if answer.code >= 300:
         return [answer.code, _UID.sub("<uid>", answer.body.get("message", ""))]
@@ -509,7 +509,7 @@ def drawn_parts(c: Dialogue) -> None:
         kind = KINDS[obj["kind"]]
         path = f"{kind.path(c.namespace if kind.namespaced else '')}?dryRun=All"
         answer = c.consult("POST", path, _new(obj, at, how))
-        c.note(f"{kind.kind} {'.'.join(map(str, at))} {how}", _outcome(answer))
+        c.note(f"{kind.kind} {'.'.join(map(str, at))} {how}", outcome(answer))
 
 
 @script("A change that takes a part away is completed or refused.", ["4.16"])
@@ -521,7 +521,7 @@ def drawn_changes(c: Dialogue) -> None:
             continue
         collection = kind.path(c.namespace if kind.namespaced else "")
         path = f"{collection}/{obj['metadata']['name']}"
-        c.note(f"create {kind.kind}", _outcome(c.consult("POST", collection, obj)))
+        c.note(f"create {kind.kind}", outcome(c.consult("POST", collection, obj)))
         cases = _cases([obj])
         for _, at, how in rng.sample(cases, min(9, len(cases))):
             top = at[0]
@@ -531,5 +531,5 @@ def drawn_changes(c: Dialogue) -> None:
             else:
                 changed = _new({top: obj[top]}, at, how)
                 answer = c.consult("PATCH", f"{path}?dryRun=All", changed, content_type=MERGE)
-            c.note(f"{kind.kind} {'.'.join(map(str, at))} {how}", _outcome(answer))
+            c.note(f"{kind.kind} {'.'.join(map(str, at))} {how}", outcome(answer))
         c.consult("DELETE", path)
