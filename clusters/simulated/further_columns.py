@@ -29,6 +29,7 @@ _MOST_METRICS: Final = 2
 _DEFAULT_CLASS: Final = (
     "ingressclass.kubernetes.io/is-default-class",
     "storageclass.kubernetes.io/is-default-class",
+    "storageclass.beta.kubernetes.io/is-default-class",
 )
 
 

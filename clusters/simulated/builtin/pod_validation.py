@@ -160,10 +160,8 @@ def validate_pod_spec_update(new: Object, old: Object) -> list[FieldError]:
 
 def _validate_added_selectors(new: Object, old: Object) -> list[FieldError]:
     """Where a pod may run can be narrowed while it is gated."""
-    after = new.get("nodeSelector")
-    if all(
-        (after or {}).get(key) == value for key, value in (old.get("nodeSelector") or {}).items()
-    ):
+    after = new.get("nodeSelector") or {}
+    if all(after.get(key) == value for key, value in (old.get("nodeSelector") or {}).items()):
         return []
     because = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
     return [value_invalid("spec.nodeSelector", after, because)]

@@ -48,7 +48,8 @@ def _said(answer: Answer) -> Any:
 def _shortened(message: str) -> str:
     """The first line without the rule that it repeats, and without names of types."""
     line = _REPEATED.sub("Invalid value: ", message.partition(" (try")[0].partition("\n")[0])
-    return _TYPE.sub("<type>", line)
+    line = _TYPE.sub("<type>", line)
+    return line if len(line) < 400 else f"{line[:40]}… ({len(line)} characters)"
 
 
 def _defined(c: Dialogue, label: str, schema: Mapping[str, Any], **more: Any) -> None:

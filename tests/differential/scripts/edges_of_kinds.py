@@ -507,11 +507,10 @@ def edges_of_job_statuses(c: Dialogue) -> None:
         made = c.consult("POST", path, obj).body
         at = f"{path}/{name}/status"
         for number, stored in enumerate((None, {"active": 1, "startTime": _NOW}, _DONE, _LOST)):
-            for status in statuses:
+            for place, status in enumerate(statuses):
                 new = {**made, "status": status}
-                c.note(
-                    f"{name} {number} {status}", outcome(c.consult("PUT", f"{at}?dryRun=All", new))
-                )
+                answer = c.consult("PUT", f"{at}?dryRun=All", new)
+                c.note(f"{name} {number} {place}", outcome(answer))
             if stored is None:
                 continue
             if number == 3 and name != "plain":

@@ -45,9 +45,9 @@ _SPECS: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
             {"annotations": {f"{group}/{_DEFAULT}": "true"}},
             {"annotations": {f"{group}/{_DEFAULT}": "false", "a": "true"}},
             {"annotations": {"a": "true"}},
-            _OLD_DEFAULT,
         )
     ),
+    ("StorageClass", {"metadata": _OLD_DEFAULT}),
     *(
         ("CertificateSigningRequest", {"spec": {"expirationSeconds": seconds}})
         for seconds in (600, 3600, 86400)
