@@ -17,7 +17,7 @@ from tests.simulated_controllers.lab import DEFAULT
 from tests.simulated_controllers.varied_lives import Life
 from vocabulary.canonical import digest
 from vocabulary.errors import ApiError
-from vocabulary.kinds import JOB, NODE, POD, Kind
+from vocabulary.kinds import JOB, NODE, POD, REPLICA_SET, Kind
 from vocabulary.objects import name_of
 from vocabulary.requests import Create, Delete, Patch, Update
 
@@ -83,10 +83,13 @@ class Interrupted(Life):
             self.lab.patch(kind, name, {"status": status}, subresource="status")
 
     def _remove_another(self, kind: Kind, name: str) -> None:
-        """A pod that the controller may come to next is gone."""
-        pods = sorted(name_of(each) for each in self.lab.pods)
-        if pods:
-            self.rng.choice((self._remove, self._recreate))(POD, self.rng.choice(pods))
+        """A pod that the controller may come to next is gone, or the owner of what it writes."""
+        others = [(POD, name_of(each)) for each in self.lab.pods]
+        others += [(REPLICA_SET, name_of(each)) for each in self.lab.all(REPLICA_SET)]
+        others += self.made * 2
+        if others:
+            other = self.rng.choice(sorted(others, key=str))
+            self.rng.choice((self._remove, self._recreate))(*other)
 
 
 def told(numbers: Iterable[int]) -> list[str]:
