@@ -145,7 +145,10 @@ def _crowded(rng: Draw) -> Lab:
         made = pod(name, f"run forever{stop}", **spec)
         made["metadata"]["labels"] = {"app": rng.choice("ab")}
         if rng.randrange(8) == 0:
-            term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "a"}}}
+            term = {
+                "topologyKey": "kubernetes.io/hostname",
+                "labelSelector": {"matchLabels": {"app": "a"}},
+            }
             required = "requiredDuringSchedulingIgnoredDuringExecution"
             kind = rng.choice(("podAffinity", "podAntiAffinity"))
             made["spec"]["affinity"] = {kind: {required: [term]}}

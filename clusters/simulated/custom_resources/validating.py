@@ -157,8 +157,8 @@ def _uniqueness_check(schema: Mapping[str, Any]) -> Check:
         odd = [it for it, item in enumerate(value) if keys and not isinstance(item, dict | None)]
         if odd:
             place, because = odd[0], "must be an object for an array of list-type map"
-            shown = json.dumps(value[place], ensure_ascii=False, separators=(",", ":"))
-            body = f"Invalid value: {shown}: {because}"
+            repeated = json.dumps(value[place], ensure_ascii=False, separators=(",", ":"))
+            body = f"Invalid value: {repeated}: {because}"
             return [Flaw(f"[{place}]", "FieldValueInvalid", body)]
         names = [key_of(item, keys) for item in value] if keys else value
         if keys and len(set(names)) == len(names):

@@ -410,7 +410,7 @@ _UNCHECKED: Final = re.compile(
 )
 """Parts that the simulation completes, but does not validate."""
 _NOT_STORED: Final = ("CustomResourceDefinition", "PersistentVolume", "Service")
-"""What controllers fill in here, or give addresses to, differs."""
+"""Controllers fill in parts of these, or give them addresses, which differ."""
 _OTHERS: Final = ("NetworkPolicy", "ControllerRevision")
 
 
