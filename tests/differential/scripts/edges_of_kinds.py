@@ -633,3 +633,112 @@ def edges_of_patches(c: Dialogue) -> None:
         c.note(f"json {operation}", told if answer.code < 300 else outcome(answer))
     release = {"metadata": {"finalizers": None}}
     c.consult("PATCH", path.partition("?")[0], release, content_type=MERGE)
+
+
+_ABOUT: Final = {"kind": "Pod", "name": "p", "apiVersion": "v1"}
+_NEW: Final = {
+    "eventTime": "2024-01-01T00:00:00.000000Z",
+    "reportingController": "a.b/c",
+    "reportingInstance": "i",
+    "action": "A",
+    "reason": "R",
+    "type": "Normal",
+    "note": "n",
+}
+
+
+@script("Events of both groups agree with their namespace, and say all, or are refused.", ["4.16"])
+def edges_of_events(c: Dialogue) -> None:
+    own = c.namespace
+    core: tuple[tuple[str, dict[str, Any]], ...] = tuple(
+        (namespace, {"involvedObject": {**_ABOUT, "namespace": about}, **more})
+        for namespace in (own, "default", "kube-system")
+        for about in ("", own, "default", "kube-system")
+        for more in ({}, {"eventTime": _NEW["eventTime"]})
+    )
+    for namespace, fields in core:
+        obj = {"apiVersion": "v1", "kind": "Event", "metadata": {"name": "e"}, **fields}
+        path = f"/api/v1/namespaces/{namespace}/events?dryRun=All"
+        c.note(f"core in {namespace}: {fields}", outcome(c.consult("POST", path, obj)))
+    changes: tuple[dict[str, Any], ...] = (
+        {},
+        *({"type": it} for it in ("Warning", "Other", "")),
+        *({"reportingController": it} for it in ("", "-", "a" * 129)),
+        *({"reportingInstance": it} for it in ("", "a" * 128, "a" * 129)),
+        *({"action": it} for it in ("", "a" * 128, "a" * 129)),
+        *({"reason": it} for it in ("", "a" * 128, "a" * 129)),
+        *({"note": it} for it in ("", "a" * 1024, "a" * 1025)),
+        {"eventTime": None},
+        {"deprecatedSource": {"component": "a"}},
+        {"deprecatedSource": {"host": "a"}},
+        {"deprecatedSource": {}},
+        {"deprecatedCount": 1},
+        {"deprecatedFirstTimestamp": "2024-01-01T00:00:00Z"},
+        {"deprecatedLastTimestamp": "2024-01-01T00:00:00Z"},
+        {"series": {"count": 2, "lastObservedTime": _NEW["eventTime"]}},
+        {"series": {"count": 1, "lastObservedTime": _NEW["eventTime"]}},
+        {"series": {"count": 2}},
+        {"series": {}},
+        {"regarding": {}},
+        {"regarding": {**_ABOUT, "namespace": "other"}},
+    )
+    path = f"/apis/events.k8s.io/v1/namespaces/{own}/events"
+    base = {
+        "apiVersion": "events.k8s.io/v1",
+        "kind": "Event",
+        "metadata": {"name": "e"},
+        "regarding": {**_ABOUT, "namespace": own},
+        **_NEW,
+    }
+    for change in changes:
+        label = str(change)[:60]
+        answer = c.consult("POST", f"{path}?dryRun=All", {**base, **change})
+        c.note(f"new: {label}", outcome(answer))
+    c.consult("POST", path, base)
+    for change in changes:
+        answer = c.consult("PATCH", f"{path}/e?dryRun=All", change, content_type=MERGE)
+        c.note(f"changed: {str(change)[:60]}", outcome(answer))
+
+
+@script("A quota counts what its scopes say, until it is spent.", ["4.16"])
+def edges_of_quotas(c: Dialogue) -> None:
+    asked = {"resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "1"}}}
+    for number, (spec, pods) in enumerate(
+        (
+            ({"hard": {"pods": "0"}, "scopes": ["BestEffort"]}, ({}, asked)),
+            ({"hard": {"pods": "0"}, "scopes": ["NotBestEffort"]}, ({}, asked)),
+            ({"hard": {"pods": "0"}, "scopes": ["PriorityClass"]}, ({}, {"class": True})),
+            ({"hard": {"pods": "0"}, "scopes": ["Terminating"]}, ({}, {"deadline": 9})),
+            ({"hard": {"pods": "0"}, "scopes": ["NotTerminating"]}, ({}, {"deadline": 9})),
+            (
+                {"hard": {"pods": "0"}, "scopes": ["Terminating", "BestEffort"]},
+                ({}, {"deadline": 9}),
+            ),
+            ({"hard": {"requests.cpu": "1"}}, (asked, {})),
+            ({"hard": {"limits.cpu": "500m"}}, (asked, {})),
+            ({"hard": {"cpu": "1"}}, (asked, {})),
+            ({"hard": {"count/pods": "0"}}, ({},)),
+            ({"hard": {"count/configmaps": "0", "configmaps": "0"}}, ({},)),
+            ({"hard": {"memory": "1"}}, ({}, asked)),
+            ({"hard": {}}, ({},)),
+        )
+    ):
+        quota = _of("ResourceQuota", f"q{number}", spec=spec)
+        path = KINDS["ResourceQuota"].path(c.namespace)
+        c.consult("POST", path, quota)
+        c.settle(0.7)
+        for place, told in enumerate(pods):
+            more: dict[str, Any] = {}
+            if "class" in told:
+                more["priorityClassName"] = "system-node-critical"
+            if "deadline" in told:
+                more["activeDeadlineSeconds"] = told["deadline"]
+            resources = {"resources": told["resources"]} if "resources" in told else {}
+            obj = _pod("p", containers=[container(**resources)], **more)
+            answer = c.consult("POST", f"{KINDS['Pod'].path(c.namespace)}?dryRun=All", obj)
+            c.note(f"{number} {place}", outcome(answer))
+        made = _of("ConfigMap", "c")
+        answer = c.consult("POST", f"{KINDS['ConfigMap'].path(c.namespace)}?dryRun=All", made)
+        c.note(f"{number} of a ConfigMap", outcome(answer))
+        c.consult("DELETE", f"{path}/q{number}")
+        c.settle(0.7)
