@@ -214,6 +214,16 @@ def rules_on_absent_values(c: Dialogue) -> None:
         "set": {**_SET, "nullable": True},
         "nested": {"type": "array", "items": {"type": "array", "maxItems": 9, "items": _TEXT}},
         "map": {"type": "object", "nullable": True, "additionalProperties": dict(_SET)},
+        "sets": {"type": "array", "items": {**_SET, "maxItems": 9, "nullable": True}},
+        "deep": {
+            "type": "object",
+            "properties": {
+                "s": {**_SET, "nullable": True},
+                "m": {"type": "object", "nullable": True, "additionalProperties": dict(_SET)},
+                "k": {**_KEYED, "nullable": True},
+                "l": {"type": "array", "nullable": True, "items": dict(_SET)},
+            },
+        },
         "part": {"type": "object", "nullable": True, "properties": {"s": dict(_SET), "t": _TEXT}},
         "inner": {
             **_KEYED,
@@ -240,6 +250,15 @@ def rules_on_absent_values(c: Dialogue) -> None:
         "set": (None, [], ["a"], ["a", "b"], ["b", "a"], ["b", "c"]),
         "nested": ([], [["a"]], [["a", "b"]], [["b", "a"]], [[], []]),
         "map": (None, {}, {"a": ["x", "y"]}, {"a": ["y", "x"]}, {"b": ["x"]}, {"a": ["x"]}),
+        "sets": ([], [["a", "b"]], [["b", "a"]], [["b", "a"], ["c"]], [["c"], ["a", "b"]]),
+        "deep": (
+            {},
+            {"s": None, "m": None, "k": None, "l": None},
+            {"s": ["a", "b"], "m": {"x": ["a", "b"]}, "k": [{"k": "a"}], "l": [["a", "b"]]},
+            {"s": ["b", "a"], "m": {"x": ["b", "a"]}, "k": [{"k": "a"}], "l": [["b", "a"]]},
+            {"s": ["b", "a"], "m": None, "k": [{"k": "a", "v": 1}], "l": [["b", "a"], []]},
+            {"s": None, "m": {"x": ["b", "a"]}, "l": []},
+        ),
         "part": (None, {}, {"s": ["x", "y"]}, {"s": ["y", "x"]}, {"s": ["y", "x"], "t": "t"}),
         "inner": (
             [],
