@@ -29,6 +29,7 @@ _MOST_METRICS: Final = 2
 _DEFAULT_CLASS: Final = (
     "ingressclass.kubernetes.io/is-default-class",
     "storageclass.kubernetes.io/is-default-class",
+    "storageclass.beta.kubernetes.io/is-default-class",
 )
 
 
@@ -118,10 +119,8 @@ def _scaled(obj: Object, now_us: Micros) -> str:
 
 
 def _metrics(obj: Object, now_us: Micros) -> str:
-    metrics: Sequence[Object] = get_path(obj, "spec.metrics") or ()
+    metrics: Sequence[Object] = get_path(obj, "spec.metrics")
     current: Sequence[Object] = get_path(obj, "status.currentMetrics") or ()
-    if not metrics:
-        return "<none>"
     shown = [
         _metric(metric, current[position] if position < len(current) else {})
         for position, metric in enumerate(metrics)
@@ -370,7 +369,7 @@ COLUMNS: Final[Mapping[str, Sequence[Column]]] = {
         AGE,
     ),
     "VolumeAttributesClass.storage.k8s.io": (
-        Column("Name", _class_name, format="name"),
+        NAME,
         _text("DriverName", "driverName"),
         AGE,
     ),

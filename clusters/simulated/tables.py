@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from clusters.simulated.custom_resources.json_path import Find, parse_json_path
+from clusters.simulated.custom_resources.json_path import Find, as_decoded, parse_json_path
 from clusters.simulated.custom_resources.strategy import CustomResourceStrategy
 from clusters.simulated.strategy import Strategy
 from clusters.simulated.table_cells import CELLS, age
@@ -167,7 +167,7 @@ def _found_cell(find: Find, type_: str, obj: Object, now_us: Micros) -> Any:
     found = find(obj)
     if not found:
         return None
-    value = found[0]
+    (value,) = as_decoded(found[:1])
     if type_ == "string":
         return _text(value)
     if type_ == "date":

@@ -30,9 +30,13 @@ _json = st.recursive(
 _documents = st.dictionaries(_keys, _json, max_size=4)
 
 
-def _without_nulls(value: Any) -> Any:
+def _without_nulls(value: Any, *, is_root: bool = True) -> Any:
+    """The value without its nulls; those in lists' objects go as well, but in no list alone."""
     if isinstance(value, dict):
-        return {key: _without_nulls(child) for key, child in value.items() if child is not None}
+        items = value.items()
+        return {key: _without_nulls(it, is_root=False) for key, it in items if it is not None}
+    if isinstance(value, list) and not is_root:
+        return [_without_nulls(it, is_root=False) for it in value]
     return value
 
 

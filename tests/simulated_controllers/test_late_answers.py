@@ -409,3 +409,73 @@ def test_a_status_that_has_a_new_version_is_written_again(
     assert lab.conditions(lab.job())["Complete"][0] == "True"
     assert lab.job()["metadata"]["labels"]["touched"] == "yes"
     assert lab.job_status()["succeeded"] == 2
+
+
+def several(lab: Lab) -> None:
+    lab.create(workload("ReplicaSet", "a", replicas=3))
+
+
+def silent_node(lab: Lab) -> None:
+    for name in ("a", "b", "c"):
+        lab.create(pod(name, behaviour="run forever", nodeName=name_of(lab.all(NODE)[0])))
+    lab.run(5)
+    lab.processes.pause(f"kubelet/{name_of(lab.all(NODE)[0])}")
+
+
+def preemption_of_several(lab: Lab) -> None:
+    preemption(lab)
+    lab.delete(POD, "urgent")
+    for name in ("c", "d", "e", "f"):
+        lab.create(pod(name, priorityClassName="low", **requests(cpu="1")))
+    lab.run(5)
+    lab.create(pod("urgent", priorityClassName="high", **requests(cpu="8")))
+
+
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize(
+    ("prepare", "actor", "verb", "kind", "going"),
+    [
+        (several, "replicaset-controller", Create, POD, REPLICA_SET),
+        (silent_node, "node-lifecycle", Update, POD, POD),
+        (preemption_of_several, "scheduler", Update, POD, POD),
+        (preemption_of_several, "scheduler", Delete, POD, POD),
+    ],
+)
+def test_what_goes_beside_a_request_is_not_written_to(
+    lab: Lab,
+    monkeypatch: pytest.MonkeyPatch,
+    prepare: Callable[[Lab], None],
+    actor: str,
+    verb: type[Any],
+    kind: Kind,
+    going: Kind,
+    *,
+    again: bool,
+) -> None:
+    gone: set[str] = set()
+
+    def remove_others(request: Any) -> None:
+        for obj in lab.all(going):
+            name = name_of(obj)
+            if (kind, _name(request)) == (going, name) or name == "urgent":
+                continue
+            gone.add(obj["metadata"]["uid"])
+            lab.delete(going, name, grace_period_seconds=0, propagation_policy="Orphan")
+            if lab.get(going, name) is not None:
+                lab.patch(going, name, {"metadata": {"finalizers": None}})
+            if again:
+                kept = {it: obj["metadata"].get(it) for it in ("name", "namespace", "labels")}
+                lab.create(
+                    {**{it: obj[it] for it in ("apiVersion", "kind", "spec")}, "metadata": kept}
+                )
+
+    prepare(lab)
+    found = Intercepted(lab, actor, verb, kind, remove_others).watch(monkeypatch)
+    lab.run(60)
+    assert found.seen
+    assert gone
+    own = lab.writes(actor=actor)
+    missed = [it.name for it in own if it.code in (404, 409) and it.kind == str(going)]
+    assert missed == []
+    stored = {it["metadata"]["uid"]: it for it in lab.all(going)}
+    assert not gone & stored.keys()

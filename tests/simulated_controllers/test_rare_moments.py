@@ -68,6 +68,19 @@ def test_a_kubelet_that_starts_waits_with_a_container_that_has_crashed() -> None
     assert 20 * SECOND <= waited_us < 22 * SECOND
 
 
+@pytest.mark.parametrize("behaviour", ["image missing", "init stuck", "run 5s, exit 0"])
+def test_a_kubelet_that_starts_knows_what_has_not_crashed(behaviour: str) -> None:
+    lab = Lab(nodes=1)
+    lab.create(pod(behaviour=behaviour))
+    lab.run(10)
+    before = lab.pod()["status"]
+    kubelet = f"kubelet/{lab.pod()['spec']['nodeName']}"
+    lab.processes.kill(kubelet)
+    lab.processes.start(kubelet)
+    lab.run(30)
+    assert lab.pod()["status"] == before
+
+
 def test_a_machine_that_is_gone_plays_its_pods_no_more() -> None:
     lab = Lab(nodes=1)
     lab.create(pod(behaviour="run 10s, exit 0"))

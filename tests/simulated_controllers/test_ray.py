@@ -9,9 +9,17 @@ import pytest
 
 from clusters.crds import load_crd
 from tests.simulated_controllers.lab import DEFAULT, Lab
+from vocabulary.clock import SECOND, parse_rfc3339
 from vocabulary.errors import ApiError
 from vocabulary.kinds import JOB, POD, RAY_CLUSTER, RAY_JOB
-from vocabulary.objects import Object, condition_status, get_path, labels_of, name_of
+from vocabulary.objects import (
+    Object,
+    condition_status,
+    get_path,
+    is_terminating,
+    labels_of,
+    name_of,
+)
 
 
 @pytest.fixture
@@ -109,6 +117,26 @@ def test_a_job_ends_as_its_submitter_does(lab: Lab) -> None:
     assert lab.get(RAY_JOB, "r")["status"]["jobStatus"] == "SUCCEEDED"
     assert lab.all(RAY_CLUSTER) == []
     assert [name_of(each) for each in lab.all(JOB)] == ["r"]
+
+
+@pytest.mark.parametrize("ttl_seconds", [0, 7, 30])
+def test_a_cluster_is_kept_for_so_long_after_its_job_has_ended(lab: Lab, ttl_seconds: int) -> None:
+    options = {"shutdownAfterJobFinishes": True, "ttlSecondsAfterFinished": ttl_seconds}
+    lab.create(ray_job("run 5s, exit 0", **options))
+    lab.until(lambda: stage(lab) == "Complete")
+    ended_us = parse_rfc3339(lab.get(RAY_JOB, "r")["status"]["endTime"])
+    lab.until(lambda: all(is_terminating(each) for each in lab.all(RAY_CLUSTER)))
+    waited_us = lab.loop.now_us - ended_us
+    assert ttl_seconds * SECOND <= waited_us < (ttl_seconds + 1.5) * SECOND
+
+
+def test_a_client_says_that_a_job_has_failed(lab: Lab) -> None:
+    lab.create(ray_job("run forever", submissionMode="HTTPMode"))
+    lab.run(5)
+    job = lab.get(RAY_JOB, "r")
+    lab.set_status(job, {**job["status"], "jobStatus": "FAILED"})
+    lab.run(5)
+    assert stage(lab) == "Failed"
 
 
 def test_a_job_without_a_submitter_ends_as_a_client_writes(lab: Lab) -> None:

@@ -431,7 +431,7 @@ _OF_REPLICATED: Final[Sequence[Mapping[str, Sequence[Any]]]] = (
 )
 
 
-class _Life:
+class Life:
     """One cluster, and what happens in it."""
 
     def __init__(self, number: int) -> None:
@@ -740,7 +740,7 @@ class _Life:
 
 
 def life(number: int) -> list[str]:
-    return _Life(number).told()
+    return Life(number).told()
 
 
 def told(numbers: Sequence[int]) -> list[str]:

@@ -137,8 +137,8 @@ class Impersonation:
         self, requestor: User, each: Sequence[Attributes], of_all: Attributes | None
     ) -> None:
         """Require each of the rights, or in one the right to all."""
-        many = of_all is not None and len(each) >= _MANY
-        if many and of_all is not None and self._rbac.decide(requestor, of_all).allowed:
+        may_all = of_all is not None and self._rbac.decide(requestor, of_all).allowed
+        if may_all and len(each) >= _MANY:
             return
         for asked in each:
             self._require(requestor, asked)

@@ -96,6 +96,18 @@ def validate_label_selector(selector: Object | None, path: str) -> list[FieldErr
     return errors
 
 
+def shown_selector(selector: Object) -> Object:
+    """The selector as a refusal repeats it: a requirement has a key and an operator, if empty."""
+    shown = {
+        "matchLabels": selector.get("matchLabels"),
+        "matchExpressions": [
+            {"key": "", "operator": "", **{name: part for name, part in each.items() if part}}
+            for each in selector.get("matchExpressions") or ()
+        ],
+    }
+    return {name: part for name, part in shown.items() if part}
+
+
 def _validate_requirement(each: Object, path: str, *, numbers: bool) -> list[FieldError]:
     operator, values = each.get("operator", ""), each.get("values") or ()
     errors: list[FieldError] = []

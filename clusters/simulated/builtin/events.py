@@ -101,7 +101,9 @@ def validate_changed(new: Object, old: Object) -> list[FieldError]:
     if new.get("series") != old.get("series"):
         errors += _validate_series(new)
     return errors + [
-        value_invalid(_shown(field), new.get(field, ""), IMMUTABLE)
+        value_invalid(
+            _shown(field), new.get(field, None if field == "eventTime" else ""), IMMUTABLE
+        )
         for field in _FIXED
         if (new.get(field) or None) != (old.get(field) or None)
     ]

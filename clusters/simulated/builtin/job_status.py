@@ -54,7 +54,7 @@ def validate_job_status(new_job: Object, old_job: Object) -> list[FieldError]:
         *_validate_completion(new, old),
         *_validate_finish(new, old, spec),
         *_validate_indexes(new, old, spec),
-        *_validate_combinations(new, old, spec),
+        *_validate_combinations(new, spec),
         *_validate_transitions(new, old, spec),
     ]
 
@@ -69,30 +69,27 @@ def _validate_counters(new: _View) -> Iterable[FieldError]:
 
 def _validate_completion(new: _View, old: _View) -> Iterable[FieldError]:
     start, end = new.start_time, new.completion_time
-    completed = new.complete != old.complete
-    end_changed = end != old.completion_time
-    if new.complete and new.failed and (completed or new.failed != old.failed):
+    if new.complete and new.failed:
         yield contradiction(_CONDITIONS, "cannot set Complete=True and Failed=true conditions")
-    if new.complete and new.failure_target and (completed or not old.failure_target):
+    if new.complete and new.failure_target:
         yield contradiction(
             _CONDITIONS, "cannot set Complete=True and FailureTarget=true conditions"
         )
-    if end is not None and not new.complete and (completed or end_changed):
+    if end is not None and not new.complete:
         yield value_invalid(
             "status.completionTime",
             end,
             "cannot set completionTime when there is no Complete=True condition",
         )
-    if new.complete and end is None and (completed or end_changed):
+    if new.complete and end is None:
         yield required("status.completionTime", "completionTime is required for Complete jobs")
-    times_changed = end_changed or start != old.start_time
-    if start and end and times_changed and parse_rfc3339(end) < parse_rfc3339(start):
+    if start and end and parse_rfc3339(end) < parse_rfc3339(start):
         yield value_invalid("status.completionTime", end, "must be equal to or after `startTime`")
     if new.failed and not old.failed and not new.failure_target:
         yield contradiction(
             _CONDITIONS, "cannot set Failed=True condition without the FailureTarget=true condition"
         )
-    if new.complete and not new.success_criteria_met and (completed or old.success_criteria_met):
+    if new.complete and not new.success_criteria_met:
         yield contradiction(
             _CONDITIONS,
             "cannot set Complete=True condition without the SuccessCriteriaMet=true condition",
@@ -103,7 +100,7 @@ def _validate_finish(new: _View, old: _View, spec: Object) -> Iterable[FieldErro
     if not new.finished:
         return
     just_now = not old.finished
-    if new.count("active") > 0 and (just_now or new.count("active") != old.count("active")):
+    if new.count("active") > 0:
         yield value_invalid(
             "status.active", new.count("active"), "active>0 is invalid for finished job"
         )
@@ -147,13 +144,13 @@ def _validate_indexes(new: _View, old: _View, spec: Object) -> Iterable[FieldErr
             parse_indexes(text, completions)
         except IndexesError as error:
             yield value_invalid(f"status.{field}", text, f"error parsing {field}: {error}")
-    if completed_changed and completed and spec["completionMode"] != "Indexed":
+    if completed and spec["completionMode"] != "Indexed":
         yield value_invalid(
             "status.completedIndexes",
             completed,
             "cannot set non-empty completedIndexes when non-indexed completion mode",
         )
-    if failed_changed and failed is not None and not per_index:
+    if failed is not None and not per_index:
         yield value_invalid(
             "status.failedIndexes",
             failed,
@@ -161,7 +158,7 @@ def _validate_indexes(new: _View, old: _View, spec: Object) -> Iterable[FieldErr
         )
     if failed and completions is not None:
         shared = overlapping_index(completed, failed, completions)
-        if shared is not None and (completed_changed or failed_changed):
+        if shared is not None:
             yield value_invalid(
                 "status.failedIndexes",
                 failed,
@@ -169,16 +166,14 @@ def _validate_indexes(new: _View, old: _View, spec: Object) -> Iterable[FieldErr
             )
 
 
-def _validate_combinations(new: _View, old: _View, spec: Object) -> Iterable[FieldError]:
+def _validate_combinations(new: _View, spec: Object) -> Iterable[FieldError]:
     terminating = new.count("terminating")
-    changed = not old.finished or terminating != old.count("terminating")
-    if new.finished and terminating > 0 and changed:
+    if new.finished and terminating > 0:
         yield value_invalid(
             "status.terminating", terminating, "terminating>0 is invalid for finished job"
         )
-    changed = any(new.count(name) != old.count(name) for name in ("ready", "active"))
     is_told = new.status.get("ready") is not None
-    if changed and is_told and new.count("ready") > new.count("active"):
+    if is_told and new.count("ready") > new.count("active"):
         yield value_invalid(
             "status.ready", new.count("ready"), "cannot set more ready pods than active"
         )
@@ -226,8 +221,3 @@ def _validate_transitions(new: _View, old: _View, spec: Object) -> Iterable[Fiel
         )
     if old.success_criteria_met and not new.success_criteria_met:
         yield contradiction(_CONDITIONS, "cannot disable the SuccessCriteriaMet=True condition")
-    if old.complete and not old.success_criteria_met and new.success_criteria_met:
-        yield contradiction(
-            _CONDITIONS,
-            "cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions",
-        )

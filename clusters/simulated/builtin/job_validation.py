@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -42,6 +43,7 @@ _SCHEDULING: Final = (
     "metadata.labels",
     "spec.schedulingGates",
 )
+_PATH: Final = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
 _FIXED: Final = (
     "completionMode",
     "podFailurePolicy",
@@ -202,7 +204,11 @@ def _validate_manager(manager: str) -> list[FieldError]:
                 "spec.managedBy", manager, 'must be a domain-prefixed path (such as "acme.io/foo")'
             )
         ]
-    return [value_invalid("spec.managedBy", domain, text) for text in dns_subdomain(domain)]
+    errors = [value_invalid("spec.managedBy", domain, text) for text in dns_subdomain(domain)]
+    if not re.fullmatch(_PATH, path):
+        because = f"Invalid path (regex used for validation is '{_PATH}')"
+        errors.append(value_invalid("spec.managedBy", path, because))
+    return errors
 
 
 def _validate_mode(spec: Object) -> list[FieldError]:

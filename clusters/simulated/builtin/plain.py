@@ -395,6 +395,10 @@ def validate_claim_spec(spec: Object, path: str) -> list[FieldError]:
         for mode in spec.get("accessModes") or ()
         if mode not in _ACCESS_MODES
     ]
+    modes = set(spec.get("accessModes") or ())
+    if "ReadWriteOncePod" in modes and len(modes) > 1:
+        because = "may not use ReadWriteOncePod with other access modes"
+        errors.append(forbidden(f"{path}.accessModes", because))
     if not get_path(spec, "resources.requests.storage"):
         errors.append(required(f"{path}.resources[storage]"))
     errors += [

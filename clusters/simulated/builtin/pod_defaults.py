@@ -62,9 +62,14 @@ def default_pod_spec(spec: Part) -> Part:
     spec = _each(spec, "initContainers", _default_container)
     spec = _each(spec, "volumes", _default_volume)
     spec = _replaced(spec, "overhead", canonical_quantities)
-    if spec.get("serviceAccountName") and not spec.get("serviceAccount"):
-        spec = {**spec, "serviceAccount": spec["serviceAccountName"]}
-    return spec
+    account = spec.get("serviceAccountName") or spec.get("serviceAccount")
+    if account and account != spec.get("serviceAccount"):
+        spec = {**spec, "serviceAccount": account}
+    return (
+        spec
+        if spec.get("serviceAccountName") == account
+        else {**spec, "serviceAccountName": account}
+    )
 
 
 def default_pod(spec: Part) -> Part:
@@ -133,10 +138,10 @@ def _default_volume(volume: Part) -> Part:
 
 
 def _pull_policy(image: str) -> str:
-    if not image or "@" in image:
-        return "IfNotPresent"
-    _, colon, tag = image.rpartition("/")[2].partition(":")
-    return "IfNotPresent" if colon and tag != "latest" else "Always"
+    named, digest, _ = image.partition("@")
+    _, colon, tag = named.rpartition("/")[2].partition(":")
+    is_latest = tag == "latest" or not (colon or digest)
+    return "Always" if image and is_latest else "IfNotPresent"
 
 
 def _filled(part: Part, defaults: Part) -> Part:

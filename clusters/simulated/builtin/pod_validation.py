@@ -20,7 +20,7 @@ from clusters.simulated.field_errors import (
     required,
     value_invalid,
 )
-from clusters.simulated.names import dns_label, dns_subdomain
+from clusters.simulated.names import dns_label, dns_subdomain, qualified_name
 from clusters.simulated.object_meta import validate_annotations, validate_labels
 from vocabulary.objects import Object, without_path
 
@@ -78,6 +78,12 @@ def validate_pod_spec(spec: Object, path: str) -> list[FieldError]:
     errors += _validate_names(spec, ("priorityClassName", "runtimeClassName"), path)
     if spec.get("overhead"):
         errors += validate_resources({"limits": spec["overhead"]}, f"{path}.overhead")
+    gates = [gate.get("name", "") for gate in spec.get("schedulingGates") or ()]
+    for position, gate in enumerate(gates):
+        at = f"{path}.schedulingGates[{position}]"
+        errors += [value_invalid(at, gate, text) for text in qualified_name(gate)]
+        if gate in gates[:position]:
+            errors.append(duplicate(at, gate))
     return errors
 
 
@@ -169,8 +175,6 @@ def _fixed_part(spec: Object) -> dict[str, Any]:
     """The spec without what an update may change."""
     changeable = ("tolerations", "activeDeadlineSeconds", "schedulingGates")
     fixed = {name: value for name, value in spec.items() if name not in changeable}
-    if (fixed.get("terminationGracePeriodSeconds") or 0) < 0:
-        fixed["terminationGracePeriodSeconds"] = 1
     for field in ("containers", "initContainers"):
         if field in fixed:
             fixed[field] = [

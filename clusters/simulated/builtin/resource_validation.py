@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from clusters.simulated.field_errors import FieldError, required, value_invalid
+from clusters.simulated.field_errors import FieldError, forbidden, required, value_invalid
 from clusters.simulated.names import qualified_name
 from vocabulary.objects import Object
 from vocabulary.quantities import parse_quantity
@@ -32,6 +32,7 @@ _OF_QUOTAS: Final = frozenset(
     }
 )
 _HUGE_PAGES: Final = "hugepages-"
+_ORDINARY: Final = ("cpu", "memory")
 
 
 def validate_resources(resources: Object, path: str) -> Iterator[FieldError]:
@@ -39,7 +40,8 @@ def validate_resources(resources: Object, path: str) -> Iterator[FieldError]:
     limits: Mapping[str, Any] = resources.get("limits") or {}
     for name, amount in limits.items():
         yield from _validate_amount(name, amount, f"{path}.limits[{name}]")
-    for name, amount in (resources.get("requests") or {}).items():
+    requests: Mapping[str, Any] = resources.get("requests") or {}
+    for name, amount in requests.items():
         yield from _validate_amount(name, amount, f"{path}.requests[{name}]")
         limit = limits.get(name)
         may_differ = may_be_overcommitted(name)
@@ -55,6 +57,9 @@ def validate_resources(resources: Object, path: str) -> Iterator[FieldError]:
         elif beyond > 0:
             because = f"must be less than or equal to {name} limit of {limit}"
             yield value_invalid(f"{path}.requests", str(amount), because)
+    names = {*limits, *requests}
+    if any(name.startswith(_HUGE_PAGES) for name in names) and names.isdisjoint(_ORDINARY):
+        yield forbidden(path, "HugePages require cpu or memory")
 
 
 def _validate_amount(name: str, amount: Any, field: str) -> Iterator[FieldError]:

@@ -227,7 +227,7 @@ def _validate_service(service: Object, path: str) -> Iterator[FieldError]:
     for field, blamed in (("namespace", "name"), ("name", "namespace")):
         if not service.get(field):
             yield required(f"{path}.{blamed}")
-    yield from validate_service_port(service["port"], f"{path}.port")
+    yield from validate_service_port(service.get("port", 443), f"{path}.port")
     yield from _validate_path(service.get("path") or "/", f"{path}.path")
 
 

@@ -8,7 +8,10 @@ import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
-from clusters.simulated.builtin.affinity_validation import validate_label_selector
+from clusters.simulated.builtin.affinity_validation import (
+    shown_selector,
+    validate_label_selector,
+)
 from clusters.simulated.builtin.plain import validate_claim_spec
 from clusters.simulated.builtin.pod_defaults import default_pod_template
 from clusters.simulated.builtin.pod_validation import validate_pod_template
@@ -35,6 +38,7 @@ class WorkloadStrategy(Strategy):
     spec_defaults: ClassVar[Mapping[str, Any]] = {"replicas": 1}
     new_status: ClassVar[Mapping[str, Any]] = {}
     name_in_messages: ClassVar = "deployment"
+    about_wrong_selectors: ClassVar = "invalid label selector"
 
     def default(self, obj: dict[str, Any], old: Object | None) -> None:
         spec = obj.get("spec") or {}
@@ -73,22 +77,18 @@ class WorkloadStrategy(Strategy):
             if (spec.get(field) or 0) < 0
         ]
         selector = spec.get("selector")
+        shown = shown_selector(selector or {})
         if selector is None:
             errors.append(required("spec.selector"))
-        elif not selector.get("matchLabels") and not selector.get("matchExpressions"):
-            errors.append(
-                value_invalid(
-                    "spec.selector",
-                    selector,
-                    f"empty selector is invalid for {self.name_in_messages}",
-                )
-            )
+        elif not shown:
+            because = f"empty selector is invalid for {self.name_in_messages}"
+            errors.append(value_invalid("spec.selector", shown, because))
         wrong = validate_label_selector(selector, "spec.selector")
         if wrong:
-            because = "invalid label selector"
-            return [*errors, *wrong, value_invalid("spec.selector", selector, because)]
-        labels = get_path(spec, "template.metadata.labels", {})
-        if not matches(selector, labels):
+            refused = value_invalid("spec.selector", shown, self.about_wrong_selectors)
+            return [*errors, *wrong, refused]
+        labels = get_path(spec, "template.metadata.labels")
+        if not matches(selector, labels or {}):
             errors.append(
                 value_invalid(
                     "spec.template.metadata.labels",
@@ -215,16 +215,23 @@ class StatefulSetStrategy(WorkloadStrategy):
     }
     new_status: ClassVar = {"replicas": 0, "availableReplicas": 0}
     name_in_messages: ClassVar = "statefulset"
+    about_wrong_selectors: ClassVar = ""
 
     @property
     def check_name(self) -> NameCheck:
         return dns_label
 
     def default_strategy(self, spec: dict[str, Any]) -> None:
-        strategy = {"type": "RollingUpdate", **(spec.get("updateStrategy") or {})}
-        if strategy["type"] == "RollingUpdate":
-            strategy["rollingUpdate"] = {"partition": 0, **(strategy.get("rollingUpdate") or {})}
+        given: Object = spec.get("updateStrategy") or {}
+        strategy = {"type": "RollingUpdate", "rollingUpdate": {}, **given}
+        if given.get("type") and given.get("rollingUpdate") is None:
+            strategy.pop("rollingUpdate")
+        elif strategy["type"] == "RollingUpdate":
+            rolling = {"partition": 0, **(strategy["rollingUpdate"] or {})}
+            strategy["rollingUpdate"] = {**rolling, "partition": rolling["partition"] or 0}
         spec["updateStrategy"] = strategy
+        if spec.get("ordinals") is not None:
+            spec["ordinals"] = {"start": spec["ordinals"].get("start") or 0}
         kept = self.spec_defaults["persistentVolumeClaimRetentionPolicy"]
         given = spec["persistentVolumeClaimRetentionPolicy"]
         if given.keys() != kept.keys():

@@ -35,11 +35,13 @@ def type_check(schema: Mapping[str, Any]) -> Check:
     accepted = frozenset(type_ for name in names for type_ in _TYPES[name])
 
     def check(value: Any, stored: Any) -> Sequence[Flaw]:  # noqa: ARG001
-        if type(value) in accepted:
+        is_large = wants_integer and isinstance(value, int) and not -(2**63) <= value < 2**63
+        if type(value) in accepted and not is_large:
             return NONE
         if wants_integer and isinstance(value, float) and value.is_integer():
             return NONE
-        found = type_name(value)
+        # Go reads an integer of more than 64 bits as a number.
+        found = "number" if is_large else type_name(value)
         body = f'Invalid value: "{found}": {PATH} in body must be of type {expected}: "{found}"'
         flaws = [Flaw("", "FieldValueTypeInvalid", body)]
         if names == ("integer",) and found == "number":

@@ -154,6 +154,12 @@ def _uniqueness_check(schema: Mapping[str, Any]) -> Check:
     def check(value: Any, stored: Any) -> Sequence[Flaw]:  # noqa: ARG001
         if not isinstance(value, list) or len(value) < 2:
             return NONE
+        odd = [it for it, item in enumerate(value) if keys and not isinstance(item, dict | None)]
+        if odd:
+            place, because = odd[0], "must be an object for an array of list-type map"
+            repeated = json.dumps(value[place], ensure_ascii=False, separators=(",", ":"))
+            body = f"Invalid value: {repeated}: {because}"
+            return [Flaw(f"[{place}]", "FieldValueInvalid", body)]
         names = [key_of(item, keys) for item in value] if keys else value
         if keys and len(set(names)) == len(names):
             return NONE
@@ -161,9 +167,10 @@ def _uniqueness_check(schema: Mapping[str, Any]) -> Check:
         seen: list[Any] = []
         for position, (item, name) in enumerate(zip(value, names, strict=True)):
             if seen.count(name) == 1:
-                shown: Any = item
-                if keys and isinstance(item, dict):
-                    shown = {key: item[key] for key in keys if key in item}
+                shown = item
+                if keys:
+                    # A null has no keys, as an empty object.
+                    shown = {key: item[key] for key in keys if key in (item or {})}
                 text = json.dumps(shown, sort_keys=True, separators=(",", ":"))
                 flaws.append(
                     Flaw(f"[{position}]", "FieldValueDuplicate", f"Duplicate value: {text}")
@@ -261,6 +268,6 @@ def _counting_check(
         flaws = [Flaw("", "FieldValueInvalid", body, homeless=True)]
         if "allOf" in complaint:
             return [*flaws, *(flaw for found in failures for flaw in found)]
-        return [*flaws, *failures[0]] if accepting == 0 and failures else flaws
+        return flaws if accepting else [*flaws, *failures[0]]
 
     return check

@@ -10,6 +10,7 @@ import yaml
 
 from clusters.simulated.builtin.registry import built_in_strategies, further_strategies
 from clusters.simulated.builtin.webhook_configurations import (
+    MUTATING_CONFIGURATION,
     VALIDATING_CONFIGURATION,
     WebhookConfigurationStrategy,
 )
@@ -28,17 +29,18 @@ _ZEROS: Final[Mapping[str, Any]] = {
     "intorstring": 0,
 }
 _SECRET: Final = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}}
-_KINDS: Final[Mapping[str, Kind]] = {
+KINDS: Final[Mapping[str, Kind]] = {
     strategy.kind.kind: strategy.kind
     for strategy in (
         *built_in_strategies().values(),
         *further_strategies(),
+        WebhookConfigurationStrategy(MUTATING_CONFIGURATION),
         WebhookConfigurationStrategy(VALIDATING_CONFIGURATION),
     )
 }
-_MERGE: Final = "application/merge-patch+json"
+MERGE: Final = "application/merge-patch+json"
 _STRATEGIC: Final = "application/strategic-merge-patch+json"
-_JSON: Final = "application/json-patch+json"
+JSON: Final = "application/json-patch+json"
 _APPLY: Final = "application/apply-patch+yaml"
 
 
@@ -47,7 +49,7 @@ def manifests(file: str) -> list[dict[str, Any]]:
 
 
 def _path(c: Dialogue, obj: Mapping[str, Any], name: str = "", subresource: str = "") -> str:
-    kind = _KINDS[obj["kind"]]
+    kind = KINDS[obj["kind"]]
     group, _, version = obj["apiVersion"].rpartition("/")
     of_version = Kind(group, version, kind.kind, kind.plural, kind.namespaced)
     return of_version.path(c.namespace if kind.namespaced else "", name, subresource)
@@ -99,14 +101,14 @@ def zeros_of_patches(c: Dialogue) -> None:
             {"op": "add", "path": f"/{at}", "value": value} for at, value in _leaves(given)
         ]
         for how, body, query in (
-            (_MERGE, given, ""),
+            (MERGE, given, ""),
             (_STRATEGIC, given, ""),
-            (_JSON, operations, ""),
+            (JSON, operations, ""),
             (_APPLY, {**typed, **given}, "?fieldManager=m&force=true"),
         ):
             label = f"{how.partition('/')[2]} of {kind}"
             c.raw("PATCH", f"{path}{query}", body, content_type=how, label=label, show=show)
-        new = {**_merged(obj, given), "metadata": {"name": "b"}}
+        new = {**merged(obj, given), "metadata": {"name": "b"}}
         path = f"{_path(c, obj, 'b')}?fieldManager=m&dryRun=All"
         label = f"apply a new {kind}"
         c.raw("PATCH", path, new, content_type=_APPLY, label=label, show=show)
@@ -121,12 +123,12 @@ def _leaves(part: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-def _merged(obj: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    merged = {**obj, **given}
+def merged(obj: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    found = {**obj, **given}
     for name in obj.keys() & given.keys():
         if isinstance(given[name], Mapping):
-            merged[name] = _merged(obj[name], given[name])
-    return merged
+            found[name] = merged(obj[name], given[name])
+    return found
 
 
 @script("A strategic merge patch merges the lists that the Go types say, and no others.", ["4.16"])
@@ -218,7 +220,7 @@ def generations_of_every_kind(c: Dialogue) -> None:
             ("change", changes[kind]),
             ("label", {"metadata": {"labels": {"x": "y"}}}),
         ):
-            c.raw("PATCH", path, body, content_type=_MERGE, label=f"{label} {kind}", show=show)
+            c.raw("PATCH", path, body, content_type=MERGE, label=f"{label} {kind}", show=show)
         c.raw("DELETE", path, label=f"delete {kind}", show=["kind", "status", "spec"])
 
 
@@ -278,12 +280,12 @@ def counted_templates(c: Dialogue) -> None:
                     "PATCH",
                     f"{path}{at}",
                     body,
-                    content_type=_MERGE,
+                    content_type=MERGE,
                     label=f"{label} {count!r} at {at}",
                     show=show,
                 )
     changed = {"spec": {"template": {"spec": {"nodeName": "n8"}}}}
-    c.raw("PATCH", path, changed, content_type=_MERGE, label="change the template", show=show)
+    c.raw("PATCH", path, changed, content_type=MERGE, label="change the template", show=show)
     c.raw("DELETE", path, label="delete", show=["kind", "status.desiredNumberScheduled"])
 
 
@@ -300,7 +302,7 @@ def updates_without_spec(c: Dialogue) -> None:
         if kind == "NetworkPolicy":  # a controller writes the other meanwhile
             c.raw("PUT", path, bare, label=f"put {kind} without", show=show)
         merged = {"spec": None}
-        c.raw("PATCH", path, merged, content_type=_MERGE, label=f"null of {kind}", show=show)
+        c.raw("PATCH", path, merged, content_type=MERGE, label=f"null of {kind}", show=show)
         removed = [{"op": "remove", "path": "/spec"}]
         how = "application/json-patch+json"
         c.raw("PATCH", path, removed, content_type=how, label=f"remove of {kind}", show=show)
@@ -386,7 +388,7 @@ def updates_of_every_kind(c: Dialogue) -> None:
         c.raw("PUT", f"{path}?dryRun=All", obj, label=f"put an absent {kind}", show=["kind"])
         if kind == "ServiceCIDR":
             continue  # Services of other scripts would get addresses out of it
-        if not _KINDS[kind].namespaced and kind != "IPAddress":
+        if not KINDS[kind].namespaced and kind != "IPAddress":
             obj["metadata"]["name"] = f"{c.namespace}.tests.assay.dev"
         path = _path(c, obj, obj["metadata"]["name"])
         c.raw("POST", _path(c, obj), obj, label=f"create {kind}", show=["kind"])
