@@ -9,7 +9,7 @@ from conformance.norm import Obligations, met, undecided, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.kueue.api import KEP
-from conformance.suites.kueue.decisions import NO_BORROWING_BY_PREEMPTION
+from conformance.suites.kueue.decisions import FLAVOR_BEFORE_VICTIMS, NO_BORROWING_BY_PREEMPTION
 from conformance.suites.kueue.judging import claim
 from conformance.suites.kueue.sources import api, guide, sorting
 from conformance.suites.kueue.view import Snapshot, WorkloadRun, usage_of
@@ -320,6 +320,7 @@ def policies_are_kept(run: WorkloadRun) -> Obligations:
 @claim(
     "KQ-055",
     api("ClusterQueuePreemption", 12),
+    decision=FLAVOR_BEFORE_VICTIMS,
     level=Level.DERIVED,
     armed_by=_PREEMPTED,
 )

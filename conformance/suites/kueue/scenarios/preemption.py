@@ -6,7 +6,7 @@ from typing import Any
 
 from conformance.scenario_type import scenario
 from conformance.suites.kueue.api import LOCAL_QUEUE
-from conformance.suites.kueue.handle import QueuedJob, priority_class, queue, stop
+from conformance.suites.kueue.handle import QueuedJob, QueuedJobSet, priority_class, queue, stop
 from conformance.suites.kueue.scenarios.requeuing import NEVER_READY, requeues
 from conformance.world import World
 from vocabulary.clock import MINUTE, SECOND
@@ -325,6 +325,45 @@ def small_ones_are_spared(world: World) -> None:
     first = QueuedJob.of(world, "first", RUNS, cpu=3, priority=high)
     world.until(first.is_finished())
     world.until(large.is_ready())
+
+
+@scenario(arms=["KQ-055"], kills="high-ones-lose-first", roles=("kueue", "jobset"))
+def flavor_comes_before_victims(world: World) -> None:
+    """Two of lower priority are preempted in the first flavor, though one of them holds enough of
+    the second."""
+    middle, high = priority_class(world, "middle", 5), priority_class(world, "high", 10)
+    queue(world, flavors=("f0", "f1"), quota={"cpu": "3"}, preemption=LOWER)
+    for name, priority in (("middle", middle), ("low", "")):
+        its = QueuedJob.of(world, name, LONG, priority=priority)
+        world.until(its.is_ready())
+        world.wait(2 * SECOND)
+    both = QueuedJobSet.of(world, "both", LONG, driver={"cpu": 2})
+    world.until(both.is_ready())
+    world.wait(2 * SECOND)
+    first = QueuedJob.of(world, "first", RUNS, cpu=2, priority=high)
+    world.until(first.is_finished())
+
+
+@scenario(arms=["KQ-113"], kills="preemptors-borrow", roles=("kueue", "jobset"))
+def victim_gives_back_more(world: World) -> None:
+    """A JobSet, for whose first pod set a borrower of several CPUs is preempted, does not borrow
+    from the rest of them for its second, which gets the next flavor."""
+    fungibility = {"whenCanBorrow": "Borrow", "whenCanPreempt": "Preempt"}
+    queue(
+        world,
+        flavors=("f0", "f1"),
+        quota={"cpu": "2"},
+        cohort="all",
+        preemption=RECLAIMS,
+        flavorFungibility=fungibility,
+    )
+    queue(world, "other", flavors=("f0",), quota={"cpu": "3"}, cohort="all")
+    own = QueuedJob.of(world, "own", LONG)
+    borrows = QueuedJob.of(world, "borrows", LONG, queue="other", cpu=4)
+    world.until(own.is_ready() & borrows.is_ready())
+    world.wait(2 * SECOND)
+    its = QueuedJobSet.of(world, "its", RUNS, driver={})
+    world.until(its.is_finished())
 
 
 @scenario(

@@ -222,8 +222,12 @@ class Queues:
             if not any(
                 rest.fits(queue, placed)
                 and (spec.borrows or rest.is_within_nominal(queue, placed))
-                # A policy may prefer to preempt in a flavor to what is left of the next one.
-                and (not spec.preempts_first or rest.come_first(queue, placed, evicted))
+                # What comes back of a later flavor is too late. A policy may prefer to preempt in a
+                # flavor to what is left of the next one.
+                and (
+                    rest.come_first(queue, placed, evicted)
+                    or (standing.fits(queue, placed) and not spec.preempts_first)
+                )
                 for placed in placements
             ):
                 return False
