@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.norm import Obligations, eventually, met, violated
+from conformance.norm import Obligations, eventually, met, must, violated
 from conformance.norm.words import when
 from conformance.suites.kueue.api import APP_WRAPPER
 from conformance.suites.kueue.claims.queues import amounts_in, text_of
@@ -35,14 +35,12 @@ def usage_may_exceed_quota(view: KueueHistory) -> Obligations:
         ):
             continue
         held = amounts_in(get_path(track.at(end.n), "status.flavorsReservation"))
-        if held == wanted.held:
-            yield met(end)
-        else:
-            yield violated(
-                end,
-                f"{when(end)}: {track} borrows, and shows {text_of(held)} held; there are "
-                f"{text_of(wanted.held)}.",
-            )
+        yield must(
+            held == wanted.held,
+            end,
+            f"{when(end)}: {track} borrows, and shows {text_of(held)} held; there are "
+            f"{text_of(wanted.held)}.",
+        )
 
 
 @claim("KQ-107", guide(_FAILURES, 2), armed_by="reset of an AppWrapper that holds quota")
@@ -92,7 +90,6 @@ def succeeded_app_wrappers_hold_none(run: WorkloadRun) -> Obligations:
         run,
         "the release of its quota",
         since=succeeded,
-        within_us=0,
         happened=run.next(succeeded, lambda each: not each.has_quota) or run.track.removed,
         steps=2,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from conformance.history import Moment
-from conformance.norm import Obligations, eventually, met, undecided, violated
+from conformance.norm import Obligations, eventually, met, must, undecided, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.kueue.decisions import FITS_THOUGH_OTHERS_WAIT
@@ -167,14 +167,12 @@ def _first_flavor(run: WorkloadRun, admission: Snapshot) -> Obligations:
             better = next(
                 (each for each in later if _is_better(run, (each, got[0]), asked, admission)), None
             )
-        if better is None:
-            yield met(admission)
-        else:
-            yield violated(
-                admission,
-                f"{when(admission)}: {run} is admitted with {got[0]}, and {better}, which had "
-                "room, is to be taken first.",
-            )
+        yield must(
+            better is None,
+            admission,
+            f"{when(admission)}: {run} is admitted with {got[0]}, and {better}, which had "
+            "room, is to be taken first.",
+        )
 
 
 def _was_free(
@@ -240,7 +238,6 @@ def what_fits_is_admitted(run: WorkloadRun) -> Obligations:
             run,
             "its admission",
             since=candidate,
-            within_us=0,
             happened=run.next(candidate, lambda each: each.has_reservation),
             unless=run.queues.passed(run, candidate) or run.queues.preempts_instead(run, candidate),
             steps=3 if is_back or is_freed else 2,
@@ -262,7 +259,6 @@ def unused_quota_is_borrowed(run: WorkloadRun) -> Obligations:
             run,
             "its admission with borrowed quota",
             since=since,
-            within_us=0,
             happened=run.next(since, lambda each: each.has_reservation),
             unless=run.overtaken(since),
             steps=3,
@@ -308,7 +304,6 @@ def _gets_back(run: WorkloadRun, since: Moment | None) -> Obligations:
         run,
         "the eviction of others that hold its quota",
         since=since,
-        within_us=0,
         happened=min(victims, key=lambda each: each.n, default=admitted),
         unless=run.overtaken(since),
         steps=2,
@@ -319,7 +314,6 @@ def _gets_back(run: WorkloadRun, since: Moment | None) -> Obligations:
             run,
             "its admission once the quota of others is back",
             since=released,
-            within_us=0,
             happened=admitted,
             unless=run.overtaken(since),
             steps=2,
@@ -341,7 +335,6 @@ def no_head_blocks(run: WorkloadRun) -> Obligations:
             run,
             "its admission beside one that does not fit",
             since=since,
-            within_us=0,
             happened=run.next(since, lambda each: each.has_reservation),
             unless=run.overtaken(since),
             steps=3,
