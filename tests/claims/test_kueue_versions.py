@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from conformance import claims
 from conformance.history import History
+from conformance.suites.kueue.view.standing import QueueSpec
 from tests.claims.recorded import histories
 from vocabulary.history import Entry, Write, read_history
 from vocabulary.objects import get_path, with_path, without_path
@@ -42,6 +43,14 @@ def test_the_version_in_which_queues_are_stored_changes_no_verdict(path: Path) -
     retold = [as_v1beta2(entry) for entry in entries]
     before, after = (claims.judge(History(header, each)) for each in (entries, retold))
     assert list(after) == list(before)
+
+
+@pytest.mark.parametrize("name", ["Preempt", "MayStopSearch"])
+def test_a_queue_that_preempts_before_it_tries_the_next_flavor_may_say_so_in_two_ways(
+    name: str,
+) -> None:
+    spec = {"flavorFungibility": {"whenCanPreempt": name}}
+    assert QueueSpec({"metadata": {"name": "main"}, "spec": spec}).preempts_first
 
 
 @pytest.mark.parametrize(
