@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conformance.history import Moment, Track
+from conformance.history import Moment, Track, earliest
 from conformance.norm import WRITERS, Obligations, eventually, met, must, violated
 from conformance.norm.claim import Level
 from conformance.norm.view import ObjectRun
@@ -150,13 +150,12 @@ def placement_is_taken_back(run: WorkloadRun) -> Obligations:
             continue
         as_written = (each for each in track.versions if placement(each.object or {}) == wanted)
         again = next((each for each in began if each.n > stop.n), None)
-        overtaken = filter(None, (again, edited, run.job.ended, run.job.was_deleted(stop)))
         yield eventually(
             run,
             f"the placement that its user gave {run.job}, instead of its flavor's,",
             since=released,
             happened=next((each for each in as_written if each.n >= stop.n), None),
-            unless=min(overtaken, key=lambda each: each.n, default=None),
+            unless=earliest(again, edited, run.job.ended, run.job.was_deleted(stop)),
             steps=2,
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from conformance.history import Moment
+from conformance.history import Moment, earliest
 from conformance.norm import Obligations, eventually, met, must, undecided, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import when
@@ -137,6 +137,7 @@ def _first_flavor(run: WorkloadRun, admission: Snapshot) -> Obligations:
     if all(len(group.flavors) < 2 for group in spec.groups):
         return
     before = run.queues.at(admission.n - 1)
+    kept = run.queues.kept_flavors(run, admission)
     parts = zip(run.parts(admission.n - 1), admission.assignments, strict=False)
     for part, assignment, group in ((*each, group) for each in parts for group in spec.groups):
         flavors = assignment.get("flavors") or {}
@@ -155,7 +156,7 @@ def _first_flavor(run: WorkloadRun, admission: Snapshot) -> Obligations:
             yield met(admission)
             continue
         asked = {name: value for name, value in part.asked.items() if name in group.resources}
-        earlier = suiting[: suiting.index(got[0])]
+        earlier = [each for each in suiting[: suiting.index(got[0])] if each not in kept]
         better = next(
             (each for each in earlier if _was_free(run, queue, (each, got[0]), asked, admission)),
             None,
@@ -163,7 +164,7 @@ def _first_flavor(run: WorkloadRun, admission: Snapshot) -> Obligations:
         # Where a policy prefers to preempt, it may have stopped at a flavor in between.
         stops_early = spec.preempts_first and spec.preempts
         if better is None and not spec.borrows_first and not stops_early:
-            later = suiting[suiting.index(got[0]) + 1 :]
+            later = [each for each in suiting[suiting.index(got[0]) + 1 :] if each not in kept]
             better = next(
                 (each for each in later if _is_better(run, (each, got[0]), asked, admission)), None
             )
@@ -239,7 +240,9 @@ def what_fits_is_admitted(run: WorkloadRun) -> Obligations:
             "its admission",
             since=candidate,
             happened=run.next(candidate, lambda each: each.has_reservation),
-            unless=run.queues.passed(run, candidate) or run.queues.preempts_instead(run, candidate),
+            unless=earliest(
+                run.queues.passed(run, candidate), run.queues.preempts_instead(run, candidate)
+            ),
             steps=3 if is_back or is_freed else 2,
         )
 
@@ -304,7 +307,7 @@ def _gets_back(run: WorkloadRun, since: Moment | None) -> Obligations:
         run,
         "the eviction of others that hold its quota",
         since=since,
-        happened=min(victims, key=lambda each: each.n, default=admitted),
+        happened=earliest(*victims) or admitted,
         unless=run.overtaken(since),
         steps=2,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.history import Moment, Track
+from conformance.history import Moment, Track, earliest
 from conformance.norm import Obligations, eventually, met, must, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import when
@@ -160,11 +160,7 @@ def preemptions_go_side_by_side(run: WorkloadRun) -> Obligations:
         run,
         "the eviction of one that is enough",
         since=since,
-        happened=min(
-            filter(None, (*victims, run.next(since, lambda each: each.has_reservation))),
-            key=lambda each: each.n,
-            default=None,
-        ),
+        happened=earliest(*victims, run.next(since, lambda each: each.has_reservation)),
         unless=run.overtaken(since),
         steps=2,
     )

@@ -118,19 +118,26 @@ def peers_fill_the_quota(world: World) -> None:
     world.until(waits.is_finished())
 
 
-@scenario(arms=["KQ-054"], kills="newer-ones-are-spared")
-def a_newer_equal_one_gives_way(world: World) -> None:
+@scenario(
+    arms=["KQ-054"],
+    kills="newer-ones-are-spared",
+    cases={"another-ends": False, "a-higher-one-is-stopped": True},
+)
+def a_newer_equal_one_gives_way(world: World, is_stopped: bool) -> None:
     """With LowerOrNewerEqualPriority an older Job gets the quota of a newer one of its priority
-    that had passed it."""
+    that had passed it, once a third one leaves."""
     policy = {"withinClusterQueue": "LowerOrNewerEqualPriority"}
+    high = priority_class(world, "high", 10)
     queue(world, quota={"cpu": "2"}, preemption=policy)
-    runs = QueuedJob.of(world, "runs", RUNS)
+    runs = QueuedJob.of(world, "runs", RUNS, priority=high if is_stopped else "")
     world.until(runs.is_ready())
     world.wait(2 * SECOND)
     old = QueuedJob.of(world, "old", RUNS, cpu=2)
     world.wait(2 * SECOND)
     newer = QueuedJob.of(world, "newer", LONG)
     world.until(newer.is_ready())
+    if is_stopped:
+        runs.activate(False)
     world.until(old.is_finished())
     world.until(newer.is_ready())
 
@@ -251,6 +258,30 @@ def victims_take_their_time(world: World) -> None:
         world.until(its.is_ready())
     first = QueuedJob.of(world, "first", RUNS, cpu=2, priority=high)
     world.until(first.is_finished())
+
+
+@scenario(
+    arms=["KQ-045"],
+    kills="the-last-flavor-comes-first",
+    config=holds_until_terminal(),
+)
+def rest_of_a_flavor_is_kept(world: World) -> None:
+    """A Job gets the second flavor while the rest of the first is kept for another one, whose
+    victim takes its time."""
+    high = priority_class(world, "high", 10)
+    queue(
+        world,
+        flavors=("f0", "f1"),
+        quota={"cpu": "2"},
+        preemption=LOWER,
+        flavorFungibility={"whenCanPreempt": "Preempt"},
+    )
+    low = QueuedJob.of(world, "low", SLOW)
+    world.until(low.is_ready())
+    first = QueuedJob.of(world, "first", RUNS, cpu=2, priority=high)
+    world.wait(5 * SECOND)
+    beside = QueuedJob.of(world, "beside", RUNS)
+    world.until(first.is_finished() & beside.is_finished())
 
 
 @scenario(arms=["KQ-207"], kills="heads-block", config=holds_until_terminal())

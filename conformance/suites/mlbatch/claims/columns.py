@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from conformance.history import Moment
+from conformance.history import Moment, earliest
 from conformance.norm import Obligation, Obligations, eventually, met, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import listed, when
 from conformance.suites.appwrapper.claims.success import successes
-from conformance.suites.appwrapper.claims.timed import earliest
 from conformance.suites.appwrapper.judging import claim, claim_of_history
 from conformance.suites.appwrapper.sources import guide
 from conformance.suites.appwrapper.view import AppWrapperRun
