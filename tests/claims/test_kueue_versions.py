@@ -50,13 +50,13 @@ def test_the_version_in_which_queues_are_stored_changes_no_verdict(path: Path) -
 def test_one_may_have_been_chosen_first_that_is_written_to_second(
     request_latency_us: int, outcome: str
 ) -> None:
-    """Releases write admissions side by side."""
+    """Releases write to several Workloads side by side."""
     (path,) = (each for each in RECORDED if each.name.startswith("kueue-mutant-later-ones"))
     header, entries, _, _ = read_history(path)
     operator = header.operators["kueue"]
     facts = replace(operator.facts, request_latency_us=request_latency_us)
     operators = {**header.operators, "kueue": replace(operator, facts=facts)}
-    header = replace(header, operators=operators)
+    header = replace(header, operators=operators, editions={"kueue": "released"})
     judged = claims.judge(History(header, entries))
     assert next(each.outcome.value for each in judged if each.claim == "KQ-110") == outcome
 

@@ -153,15 +153,16 @@ class Queues:
                 and self.waited(other, since_us, admission)
                 and not other.was_refused(since_us, admission)
                 and not self.yields(other, admission)
-                and not self._was_chosen(other, admission)
             ):
                 yield other
 
-    def _was_chosen(self, other: WorkloadRun, admission: Snapshot) -> bool:
-        """True if another Workload is admitted so soon after one that its controller may have
-        chosen it before: it need not wait for one write before it begins the next."""
+    def was_chosen(self, other: WorkloadRun, admission: Snapshot) -> bool:
+        """True if another Workload is admitted so soon after one that a released controller, which
+        writes to several side by side, may have chosen it before."""
         got = other.next(admission, lambda each: each.has_reservation)
-        return got is not None and other.operator.timing.stamped_us(got.t) <= admission.t
+        if got is None or other.edition != RELEASED:
+            return False
+        return other.operator.timing.stamped_us(got.t) <= admission.t
 
     @cached_property
     def preempted(self) -> tuple[Snapshot, ...]:
