@@ -278,7 +278,7 @@ class _Run:
         return quotas
 
     def _revive(self) -> None:
-        """Look again at those that wait for quota which came back."""
+        """Look again at those that wait for quota which came back, or is about to."""
         freed, queues = self.books.freed, self.cluster.queues
         if not freed:
             return
@@ -287,6 +287,11 @@ class _Run:
             if name in freed or (queue.cohort and queue.cohort in cohorts):
                 self.books.revive(self.cluster.local.get(name, ()))
         freed.clear()
+        # All in their order, as in a new pass: what was kept for one may be another's by now.
+        self.passed.clear()
+        self.awaited.clear()
+        self.blocked.clear()
+        self.yielding.clear()
 
     def _heads(self, quotas: Quotas) -> list[_Head]:
         found = []
