@@ -190,7 +190,15 @@ def _was_free(
         for standing in run.queues.standings_before(run, admission)
         if queue in standing.queues and standing.fits(queue, got)
     ]
-    return bool(looked_at) and all(_takes(standing, queue, free) for standing in looked_at)
+    spec = run.queues.spec(queue, admission.n)
+    victims = (each for each in run.queues.preempted if each.n < admission.n)
+    has_preempted = any(each.preemptor == run.track.uid for each in victims)
+    # By K8 one that has others preempted does not borrow.
+    stays = has_preempted and spec is not None and not spec.borrows
+    return bool(looked_at) and all(
+        _takes(each, queue, free) and (not stays or each.is_within_nominal(queue, free))
+        for each in looked_at
+    )
 
 
 def _is_better(

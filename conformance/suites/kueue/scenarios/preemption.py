@@ -375,6 +375,30 @@ def flavor_comes_before_victims(world: World) -> None:
     world.until(first.is_finished())
 
 
+@scenario(arms=["KQ-045"], kills="the-last-flavor-comes-first", roles=("kueue", "jobset"))
+def preemptor_goes_where_its_victim_was(world: World) -> None:
+    """A Job gets the flavor for which another one was preempted, though that gave back some of the
+    first one, too, which its queue would borrow."""
+    high = priority_class(world, "high", 10)
+    for name, flavors, cpu in (("main", ("f0", "f1"), "2"), ("other", ("f0",), "1")):
+        queue(
+            world,
+            name,
+            {"cpu": cpu},
+            flavors,
+            cohort="all",
+            preemption=LOWER,
+            flavorFungibility={"whenCanPreempt": "Preempt"},
+        )
+    own = QueuedJob.of(world, "own", LONG, priority=high)
+    world.until(own.is_ready())
+    both = QueuedJobSet.of(world, "both", LONG, jobs=2, driver={})
+    world.until(both.is_ready())
+    world.wait(2 * SECOND)
+    first = QueuedJob.of(world, "first", RUNS, cpu=2, priority=high)
+    world.until(first.is_finished())
+
+
 @scenario(arms=["KQ-113"], kills="preemptors-borrow", roles=("kueue", "jobset"))
 def victim_gives_back_more(world: World) -> None:
     """A JobSet, for whose first pod set a borrower of several CPUs is preempted, does not borrow
