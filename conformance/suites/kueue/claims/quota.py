@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from conformance.history import Moment, earliest
-from conformance.norm import Obligations, eventually, met, must, undecided, violated
+from conformance.norm import Obligation, Obligations, eventually, met, must, undecided, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.kueue.decisions import FITS_THOUGH_OTHERS_WAIT
@@ -255,6 +255,17 @@ def what_fits_is_admitted(run: WorkloadRun) -> Obligations:
         )
 
 
+def _admitted(run: WorkloadRun, what: str, since: Moment) -> Obligation:
+    return eventually(
+        run,
+        what,
+        since=since,
+        happened=run.next(since, lambda each: each.has_reservation),
+        unless=run.overtaken(since),
+        steps=3,
+    )
+
+
 @claim(
     "KQ-102",
     guide("Quotas", 3),
@@ -266,14 +277,7 @@ def unused_quota_is_borrowed(run: WorkloadRun) -> Obligations:
     for since in run.queues.moments_alone(run):
         if run.queues.fits_nominal(run, run.queues.queue_of(run, since.n), since.n):
             continue
-        yield eventually(
-            run,
-            "its admission with borrowed quota",
-            since=since,
-            happened=run.next(since, lambda each: each.has_reservation),
-            unless=run.overtaken(since),
-            steps=3,
-        )
+        yield _admitted(run, "its admission with borrowed quota", since)
 
 
 @claim(
@@ -342,11 +346,4 @@ def no_head_blocks(run: WorkloadRun) -> Obligations:
     others of its queue wait that do not fit."""
     since = run.queues.passes_from(run)
     if since is not None:
-        yield eventually(
-            run,
-            "its admission beside one that does not fit",
-            since=since,
-            happened=run.next(since, lambda each: each.has_reservation),
-            unless=run.overtaken(since),
-            steps=3,
-        )
+        yield _admitted(run, "its admission beside one that does not fit", since)

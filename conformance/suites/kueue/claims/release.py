@@ -102,6 +102,11 @@ def quota_is_released_on_the_signal(run: WorkloadRun) -> Obligations:
 def success_releases_at_once(run: WorkloadRun) -> Obligations:
     """Under either strategy, the quota of a job that has succeeded MUST be released at once, even
     while pods are terminating."""
+    return released_once_it_succeeded(run)
+
+
+def released_once_it_succeeded(run: WorkloadRun) -> Obligations:
+    """The quota of a Workload goes back once its job has succeeded."""
     succeeded = None if run.job is None else run.job.succeeded
     state = None if succeeded is None else run.at(succeeded.n)
     if succeeded is None or state is None or not state.has_quota or state.is_leaving:

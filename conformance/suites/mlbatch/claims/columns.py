@@ -113,7 +113,6 @@ def unhealthy_means_the_current_execution(aw: AppWrapperRun) -> Obligations:
             aw,
             f"Unhealthy=True of the execution that ended in {attempt_end.to}",
             since=attempt_end.at,
-            within_us=0,
             happened=next(shown, None),
             unless=earliest(span.end, aw.leaving),
         )
@@ -132,7 +131,6 @@ def unhealthy_means_the_current_execution(aw: AppWrapperRun) -> Obligations:
                 aw,
                 "Unhealthy=False in the new execution",
                 since=since,
-                within_us=0,
                 happened=_cleared(aw, since, ended),
                 unless=earliest(ended, aw.leaving),
             )
@@ -153,7 +151,6 @@ def _forgotten(aw: AppWrapperRun, attempt: Attempt) -> Iterator[Obligation]:
         aw,
         "the end of an Unhealthy=True that speaks of the execution before",
         since=attempt.begin,
-        within_us=0,
         happened=next(changed, None),
         unless=earliest(attempt.running, attempt.left, aw.leaving),
     )
@@ -207,7 +204,6 @@ def succeeded_row(aw: AppWrapperRun) -> Obligations:
             aw,
             "the row Succeeded False True False",
             since=begin,
-            within_us=0,
             happened=shown,
             unless=over,
         )

@@ -136,7 +136,6 @@ def succeeded_holds_no_quota(aw: AppWrapperRun) -> Obligations:
             aw,
             "QuotaReserved=False after success",
             since=span.begin,
-            within_us=0,
             happened=released,
             unless=earliest(aw.leaving, span.end),
         )
