@@ -319,7 +319,7 @@ def _gets_back(run: WorkloadRun, since: Moment | None) -> Obligations:
         run,
         "the eviction of others that hold its quota",
         since=since,
-        happened=earliest(*victims) or admitted,
+        happened=earliest(*victims, admitted),
         unless=run.overtaken(since),
         steps=2,
     )

@@ -284,6 +284,24 @@ def rest_of_a_flavor_is_kept(world: World) -> None:
     world.until(first.is_finished() & beside.is_finished())
 
 
+@scenario(arms=["KQ-054"], kills="preemptors-do-not-wait")
+def it_preempts_when_it_comes_back(world: World) -> None:
+    """A Job gets the quota of one that is deleted as it comes, and, when it comes back later, that
+    of one which is preempted for it."""
+    high = priority_class(world, "high", 10)
+    queue(world, quota={"cpu": "2"}, preemption=LOWER)
+    early = QueuedJob.of(world, "early", LONG, cpu=2)
+    world.until(early.is_ready())
+    its = QueuedJob.of(world, "its", LONG, cpu=2, priority=high)
+    early.delete("Background")
+    world.until(its.is_ready())
+    its.activate(False)
+    late = QueuedJob.of(world, "late", SLOW, cpu=2)
+    world.until(late.is_ready())
+    its.activate(True)
+    world.until(its.is_ready())
+
+
 @scenario(arms=["KQ-207"], kills="heads-block", config=holds_until_terminal())
 def two_wait_for_their_victims(world: World) -> None:
     """While one waits for the pods of its victim, another one is preempted for the next."""
