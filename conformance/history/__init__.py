@@ -15,6 +15,6 @@ Suites see more in a history, each by a view of its own: `History.seen_by`.
 
 from conformance.history.history import History
 from conformance.history.outages import doubled_since
-from conformance.history.tracks import Moment, Track
+from conformance.history.tracks import Moment, Track, earliest
 
-__all__ = ["History", "Moment", "Track", "doubled_since"]
+__all__ = ["History", "Moment", "Track", "doubled_since", "earliest"]

@@ -21,6 +21,12 @@ class Moment(Protocol):
     def t(self) -> Micros: ...
 
 
+def earliest(*moments: Moment | None) -> Moment | None:
+    """The first of several moments, those left out that never came."""
+    came = (moment for moment in moments if moment is not None)
+    return min(came, key=lambda moment: moment.n, default=None)
+
+
 class Instant:
     """A moment by itself, for example the beginning of the history."""
 

@@ -26,7 +26,7 @@ from conformance.norm.checker import (
     View,
 )
 from conformance.norm.livelock import unless_given_up
-from conformance.norm.obligations import Fate, Obligation, met, undecided, violated
+from conformance.norm.obligations import Fate, Obligation, met, must, undecided, violated
 from conformance.norm.outcomes import exactly, one_of
 from conformance.norm.sentences import eventually, in_the_end, never, not_before
 from conformance.norm.shared import shared
@@ -46,6 +46,7 @@ __all__ = [
     "exactly",
     "in_the_end",
     "met",
+    "must",
     "never",
     "not_before",
     "one_of",

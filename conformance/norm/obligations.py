@@ -46,6 +46,11 @@ def violated(at: Moment, because: str, *evidence: Moment) -> Obligation:
     return Obligation(Fate.VIOLATED, at, because, tuple(sorted(positions)))
 
 
+def must(holds: object, at: Moment, because: str, *evidence: Moment) -> Obligation:
+    """The precondition occurred there: met if something holds, or else violated."""
+    return met(at) if holds else violated(at, because, *evidence)
+
+
 def undecided(
     at: Moment, because: str, *, decision: str = "", accepted: tuple[str, ...] = ()
 ) -> Obligation:

@@ -21,7 +21,7 @@ def eventually(
     what: str,
     *,
     since: Moment,
-    within_us: Micros,
+    within_us: Micros = 0,
     happened: Moment | None,
     unless: Moment | None = None,
     steps: int = 1,

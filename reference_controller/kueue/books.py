@@ -72,7 +72,8 @@ class Books:
         """By ClusterQueue: the Workloads that hold quota of it."""
         self.used: dict[str, dict[FlavorResource, int]] = {}
         self.freed: set[str] = set()
-        """The ClusterQueues of which quota came back since the last scheduling cycle."""
+        """The ClusterQueues of which quota came back, or is about to, since the last scheduling
+        cycle."""
         self.is_outdated = False
         """True if a queue, a flavor or a namespace has changed since the last scheduling pass."""
         self.in_doubt: dict[Key, None] = {}
@@ -237,7 +238,7 @@ class Books:
 
 
 def _holds_the_same(known: Workload, workload: Workload) -> bool:
-    """True if a Workload goes on to hold the quota that it held."""
-    if not (known.has_quota and workload.has_quota):
+    """True if a Workload goes on to hold the quota that it held, and does not begin to leave."""
+    if not (known.has_quota and workload.has_quota) or known.is_leaving != workload.is_leaving:
         return False
     return known.cluster_queue == workload.cluster_queue and known.usage == workload.usage

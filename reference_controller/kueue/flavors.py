@@ -64,6 +64,8 @@ class Chooser:
     additions: Additions
     may_preempt: Callable[[Usage], bool]
     """True if others could be preempted so that this usage fits."""
+    borrows_at_once: bool
+    """True if a flavor in which it would borrow is taken before the next one is tried."""
 
     def assign(self, workload: Workload) -> Assignment:
         assignment = Assignment(self.queue.name)
@@ -131,9 +133,7 @@ class Chooser:
                 reasons.append(trial.lacking)
             if self.rules.is_usable(trial.mode) and (best is None or trial.mode > best.mode):
                 best = trial
-            if self.rules.ends_trial(
-                trial.mode, self.queue.borrows_at_once, self.queue.preempts_at_once
-            ):
+            if self.rules.ends_trial(trial.mode, self.borrows_at_once, self.queue.preempts_at_once):
                 break
         if best is None:
             assignment.why_not = "; ".join(reasons)

@@ -74,7 +74,6 @@ class ClusterQueue:
         self.stop_policy = stop_policy_of(obj)
         fungibility = spec.get("flavorFungibility") or {}
         self.borrows_at_once = fungibility.get("whenCanBorrow") != "TryNextFlavor"
-        """True if a flavor in which it would borrow is taken before the next one is tried."""
         self.preempts_at_once = fungibility.get("whenCanPreempt") in ("Preempt", "MayStopSearch")
         within = get_path(spec, "preemption.withinClusterQueue") or Preemption.NEVER
         reclaims = get_path(spec, "preemption.reclaimWithinCohort") or Preemption.NEVER

@@ -53,6 +53,9 @@ if TYPE_CHECKING:
 CYCLE: Final = (Key("", "cycle"),)
 """The only key: one cycle runs at a time."""
 
+_AWAITS: Final = "Waits for the quota of those that are preempted for it"
+"""The message of a preemptor, by which a later pass knows it."""
+
 
 @dataclass(slots=True)
 class Cluster:
@@ -275,7 +278,7 @@ class _Run:
         return quotas
 
     def _revive(self) -> None:
-        """Look again at those that wait for quota which came back."""
+        """Look again at those that wait for quota which came back, or is about to."""
         freed, queues = self.books.freed, self.cluster.queues
         if not freed:
             return
@@ -284,6 +287,11 @@ class _Run:
             if name in freed or (queue.cohort and queue.cohort in cohorts):
                 self.books.revive(self.cluster.local.get(name, ()))
         freed.clear()
+        # All in their order, as in a new pass: what was kept for one may be another's by now.
+        self.passed.clear()
+        self.awaited.clear()
+        self.blocked.clear()
+        self.yielding.clear()
 
     def _heads(self, quotas: Quotas) -> list[_Head]:
         found = []
@@ -323,6 +331,11 @@ class _Run:
             self.rules,
             self.cluster.additions,
             lambda usage: bool(preemptor.victims(usage)),
+            self.rules.borrows_at_once(
+                queue.borrows_at_once,
+                _message(workload, Condition.QUOTA_RESERVED) == _AWAITS,
+                queue.preemption.borrows,
+            ),
         )
         assignment = chooser.assign(workload)
         head = _Head(workload, assignment)
@@ -345,6 +358,8 @@ class _Run:
         if not (yield from self.office.has_job(workload)):
             self.passed.add(workload.key)
             return
+        if self.books.freed:
+            return  # it may be for others, which were set aside and come before
         queue = self.cluster.queues[head.assignment.queue]
         head = self._judged(workload, queue, quotas)
         if self.rules.yields(self._preemptor_waits(workload)):
@@ -361,10 +376,7 @@ class _Run:
     def _preemptor_waits(self, workload: Workload) -> bool:
         """True if a Workload was preempted for one that is still to be looked at, and has not got
         that quota since; else two that have preempted each other would wait for each other."""
-        found = condition(workload.object, Condition.PREEMPTED)
-        if found is None or found["status"] != "True":
-            return False
-        preemptor = self.books.candidate(_uid_in(str(found.get("message", ""))))
+        preemptor = self.books.candidate(_preemptor_of(workload))
         return preemptor is not None and self.rules.is_owed(
             workload.since_us(Condition.PREEMPTED), preemptor.since_us(Condition.EVICTED)
         )
@@ -379,8 +391,7 @@ class _Run:
             yield from self._set_aside(workload, why)
 
     def _say_why(self, workload: Workload, why: str) -> Generator[Request, Any, None]:
-        known = condition(workload.object, Condition.QUOTA_RESERVED) or {}
-        if known.get("message") != why:
+        if _message(workload, Condition.QUOTA_RESERVED) != why:
             waits = (Condition.QUOTA_RESERVED, False, Reason.PENDING, why)
             yield from self._write(workload, (waits,))
 
@@ -390,14 +401,18 @@ class _Run:
         self.passed.add(workload.key)
         self.awaited[workload.key] = assignment.queue, assignment.usage
         quotas.hold(assignment.queue, assignment.usage)
+        why = "Waits for quota that is about to come back"
         for victim in head.victims:
+            if _preemptor_of(victim.workload) == workload.uid:
+                why = _AWAITS
             if victim.workload.is_leaving:
                 continue
+            why = _AWAITS
             message = f"Preempted to accommodate a workload (UID: {workload.uid})"
             evicted = (Condition.EVICTED, True, Reason.PREEMPTED, message)
             preempted = (Condition.PREEMPTED, True, victim.reason, message)
             yield from self._write(victim.workload, (evicted, preempted))
-        yield from self._say_why(workload, "Waits for the quota of those that are preempted")
+        yield from self._say_why(workload, why)
 
     def _admit(self, workload: Workload, assignment: Assignment) -> Generator[Request, Any, None]:
         """Reserve quota for a Workload."""
@@ -458,6 +473,13 @@ def _asks_the_same(obj: Object, old: Object) -> bool:
     )
 
 
-def _uid_in(message: str) -> str:
-    """The uid of the preemptor in the message of a condition."""
-    return message.partition("(UID: ")[2].partition(")")[0]
+def _message(workload: Workload, type_: str) -> str:
+    """The message of a condition; empty if there is none."""
+    return str((condition(workload.object, type_) or {}).get("message", ""))
+
+
+def _preemptor_of(workload: Workload) -> str:
+    """The uid of the Workload that one is preempted for; empty if it is not."""
+    if not workload.is_(Condition.PREEMPTED):
+        return ""
+    return _message(workload, Condition.PREEMPTED).partition("(UID: ")[2].partition(")")[0]

@@ -10,7 +10,9 @@ from msgspec.structs import replace
 
 from conformance import claims
 from conformance.history import History
+from conformance.suites.kueue.view.standing import QueueSpec
 from tests.claims.recorded import histories
+from vocabulary.clock import HOUR
 from vocabulary.history import Entry, Write, read_history
 from vocabulary.objects import get_path, with_path, without_path
 
@@ -42,6 +44,29 @@ def test_the_version_in_which_queues_are_stored_changes_no_verdict(path: Path) -
     retold = [as_v1beta2(entry) for entry in entries]
     before, after = (claims.judge(History(header, each)) for each in (entries, retold))
     assert list(after) == list(before)
+
+
+@pytest.mark.parametrize(("request_latency_us", "outcome"), [(0, "failed"), (HOUR, "inconclusive")])
+def test_one_may_have_been_chosen_first_that_is_written_to_second(
+    request_latency_us: int, outcome: str
+) -> None:
+    """Releases write to several Workloads side by side."""
+    (path,) = (each for each in RECORDED if each.name.startswith("kueue-mutant-later-ones"))
+    header, entries, _, _ = read_history(path)
+    operator = header.operators["kueue"]
+    facts = replace(operator.facts, request_latency_us=request_latency_us)
+    operators = {**header.operators, "kueue": replace(operator, facts=facts)}
+    header = replace(header, operators=operators, editions={"kueue": "released"})
+    judged = claims.judge(History(header, entries))
+    assert next(each.outcome.value for each in judged if each.claim == "KQ-110") == outcome
+
+
+@pytest.mark.parametrize("name", ["Preempt", "MayStopSearch"])
+def test_a_queue_that_preempts_before_it_tries_the_next_flavor_may_say_so_in_two_ways(
+    name: str,
+) -> None:
+    spec = {"flavorFungibility": {"whenCanPreempt": name}}
+    assert QueueSpec({"metadata": {"name": "main"}, "spec": spec}).preempts_first
 
 
 @pytest.mark.parametrize(

@@ -103,6 +103,16 @@ def test_one_written_to_while_set_aside_stays_there() -> None:
     assert books.head((_MAIN,), set()) is not None
 
 
+def test_others_are_looked_at_again_once_one_begins_to_give_its_quota_back() -> None:
+    books = _books("Eviction")
+    books.take(workload("a", holds="main"))
+    books.take(workload("a", holds="main", version=2))
+    assert not books.freed
+    evicted = {"Evicted": ("True", "Preempted", 1)}
+    books.take(workload("a", holds="main", conditions=evicted, version=3))
+    assert books.freed == {"main"}
+
+
 def test_an_answer_that_comes_after_the_end_of_its_workload_brings_nothing_back() -> None:
     books, seen = _books("Eviction"), workload("w")
     books.take(seen)

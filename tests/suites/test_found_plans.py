@@ -10,6 +10,11 @@ from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
 
 PLANS = {
+    "quota-comes-back-before-it-preempts": """
+seed: 14
+scenario: kueue/preemption/it-preempts-when-it-comes-back
+faults: []
+""",
     "namespace-is-selected-before-the-watch-is-back": """
 seed: 354223729
 scenario: kueue/queues/namespace-is-not-selected

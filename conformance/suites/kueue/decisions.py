@@ -74,3 +74,9 @@ AS_ITS_USER_WROTE_IT: Final = Decision(
     "a job that is placed by a flavor which it no longer has fits into no other; the norm says "
     "what an admission adds, and not for how long",
 )
+FLAVOR_BEFORE_VICTIMS: Final = Decision(
+    "K12",
+    "The flavor is chosen before the victims are: that they are few is judged in that flavor, "
+    "though some of them would do for one that is tried later.",
+    "the API has the flavors tried in their order, and victims taken where one does not fit",
+)

@@ -145,7 +145,7 @@ class QueuedJob(_Made):
 
 
 class QueuedJobSet(_Made):
-    """A JobSet in a queue, of one replicated job `workers`."""
+    """A JobSet in a queue, of the replicated job `workers`, and of a `driver` if it is given."""
 
     kind: ClassVar[Kind] = JOB_SET
 
@@ -300,11 +300,16 @@ def job(
     return with_path(made, "metadata.namespace", namespace) if namespace else made
 
 
-def job_set(name: str, jobs: int = 1, **changes: Any) -> Object:
-    """A JobSet of so many Jobs of a queue; see `job`."""
+def job_set(
+    name: str, jobs: int = 1, driver: Mapping[str, Any] | None = None, **changes: Any
+) -> Object:
+    """A JobSet of so many Jobs of a queue, and of a driver that differs from them so; see `job`."""
     template = _as_template(job(name, **changes))
-    workers = {"name": "workers", "replicas": jobs, "template": template}
-    spec = {"suspend": True, "replicatedJobs": [workers]}
+    sets = [{"name": "workers", "replicas": jobs, "template": template}]
+    if driver is not None:
+        template = _as_template(job(name, **{**changes, **driver}))
+        sets.append({"name": "driver", "replicas": 1, "template": template})
+    spec = {"suspend": True, "replicatedJobs": sets}
     return _made(JOB_SET, name, spec, changes.get("queue", MAIN))
 
 

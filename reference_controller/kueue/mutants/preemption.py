@@ -93,6 +93,15 @@ def it_preempts_and_borrows(self: Rules, borrows: bool) -> bool:
     return False
 
 
+@MUTANTS.mutant(
+    Rules.borrows_at_once, "It borrows what victims gave back beyond its need.", "KQ-113"
+)
+def preemptors_borrow(
+    self: Rules, is_allowed: bool, awaits_victims: bool, may_do_both: bool
+) -> bool:
+    return is_allowed
+
+
 @MUTANTS.mutant(Rules.awaits_release, "It admits before the quota of victims is back.", "KQ-047")
 def preemptors_do_not_wait(self: Rules, is_pending: bool) -> bool:
     return False

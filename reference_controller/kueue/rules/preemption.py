@@ -14,6 +14,12 @@ class PreemptionRules:
         preempt and borrow in one admission unless its `borrowWithinCohort` says so."""
         return not borrows
 
+    def borrows_at_once(self, is_allowed: bool, awaits_victims: bool, may_do_both: bool) -> bool:
+        """True if a flavor in which a Workload would borrow is taken before the next one is tried.
+        One for which others were preempted looks for a flavor in which it need not borrow first:
+        their quota may be more than it needs."""
+        return is_allowed and (may_do_both or not awaits_victims)
+
     def preempts_within(
         self, policy: str, preemptor: tuple[int, Micros], victim: tuple[int, Micros]
     ) -> bool:

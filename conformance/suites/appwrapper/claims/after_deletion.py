@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from conformance.history import Moment
+from conformance.history import Moment, earliest
 from conformance.norm import WRITERS, Obligation, Obligations, eventually, met, undecided, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import listed, when
 from conformance.suites.appwrapper.claims.forceful_clock import all_gone, delay_of
-from conformance.suites.appwrapper.claims.timed import earliest
 from conformance.suites.appwrapper.decisions import A21
 from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.sources import overview, progress_guarantees

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from conformance.history import Moment, Track
+from conformance.history import Moment, Track, earliest
 from conformance.history.tracks import Instant
 from conformance.norm import Obligation, Obligations, eventually, met, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.appwrapper.claims.noticing import overtaken
-from conformance.suites.appwrapper.claims.timed import earliest
 from conformance.suites.appwrapper.decisions import A22
 from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.sources import guide

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from conformance.history import Moment, Track
+from conformance.history import Moment, Track, earliest
 from conformance.norm import (
     OPTIONS,
     WRITERS,
@@ -26,7 +26,6 @@ from conformance.suites.appwrapper.claims.forceful_clock import (
 )
 from conformance.suites.appwrapper.claims.timed import (
     Timed,
-    earliest,
     no_earlier,
     no_later,
     obligations,

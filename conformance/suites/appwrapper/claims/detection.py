@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from conformance.history import earliest
 from conformance.norm import Obligation, Obligations, eventually
 from conformance.suites.appwrapper.claims.noticing import (
     component_failed,
@@ -17,7 +18,6 @@ from conformance.suites.appwrapper.claims.noticing import (
     pods_failed,
     sicknesses,
 )
-from conformance.suites.appwrapper.claims.timed import earliest
 from conformance.suites.appwrapper.decisions import A6, A7, A14
 from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.parameters import ADMISSION_GRACE, FAILURE_GRACE, WARMUP_GRACE

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from conformance.history import Moment
+from conformance.history import Moment, earliest
 from conformance.norm import WRITERS, Obligations, met, shared, undecided, violated
 from conformance.norm.words import span, when
 from conformance.suites.appwrapper.claims.forceful_clock import cleaned_up
 from conformance.suites.appwrapper.claims.timed import (
     Timed,
-    earliest,
     no_earlier,
     no_later,
     obligations,

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from conformance.history import earliest
 from conformance.norm import WRITERS, Obligations, eventually
 from conformance.norm.claim import Level
-from conformance.suites.appwrapper.claims.timed import earliest
 from conformance.suites.appwrapper.decisions import A23
 from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.sources import progress_guarantees

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from conformance.history import Moment
+from conformance.history import Moment, earliest
 from conformance.norm import Obligation, Obligations, eventually, met, shared, undecided, violated
 from conformance.norm.words import listed, span, when
 from conformance.suites.appwrapper.claims.noticing import (
@@ -18,7 +18,6 @@ from conformance.suites.appwrapper.claims.noticing import (
 )
 from conformance.suites.appwrapper.claims.timed import (
     Timed,
-    earliest,
     no_earlier,
     no_later,
     obligations,

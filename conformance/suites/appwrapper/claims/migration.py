@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from conformance.history import Moment, Track
+from conformance.history import Moment, Track, earliest
 from conformance.norm import Obligation, Obligations, eventually, met, shared, undecided, violated
 from conformance.norm.words import when
 from conformance.suites.appwrapper.claims.affinity import bound_to, has_stanza, lands_elsewhere
@@ -14,7 +14,6 @@ from conformance.suites.appwrapper.claims.noticing import (
     overtaken,
     sicknesses,
 )
-from conformance.suites.appwrapper.claims.timed import earliest
 from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.parameters import FAILURE_GRACE, RETRY_LIMIT
 from conformance.suites.appwrapper.sources import (

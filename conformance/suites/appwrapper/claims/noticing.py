@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from conformance.history import Moment
+from conformance.history import Moment, earliest
 from conformance.history.tracks import Instant
 from conformance.norm import Obligation, eventually, shared
-from conformance.suites.appwrapper.claims.timed import earliest
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.attempts import Attempt
 from conformance.suites.appwrapper.view.health import Health

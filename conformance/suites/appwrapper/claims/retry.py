@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from conformance.history import earliest
 from conformance.norm import Fate, Obligations, eventually, met, never, undecided, violated
 from conformance.norm.templates import first_difference
 from conformance.norm.words import when
@@ -14,7 +15,7 @@ from conformance.suites.appwrapper.claims.retry_pause import (
     resets_with_next_attempt,
     retry_pause,
 )
-from conformance.suites.appwrapper.claims.timed import earliest, obligations
+from conformance.suites.appwrapper.claims.timed import obligations
 from conformance.suites.appwrapper.decisions import A3, A20
 from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.parameters import RETRY_PAUSE

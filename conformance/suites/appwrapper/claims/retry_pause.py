@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from conformance.history import Moment
+from conformance.history import Moment, earliest
 from conformance.norm import shared
-from conformance.suites.appwrapper.claims.timed import Timed, earliest, no_earlier, no_later
+from conformance.suites.appwrapper.claims.timed import Timed, no_earlier, no_later
 from conformance.suites.appwrapper.parameters import RETRY_PAUSE
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.attempts import Attempt

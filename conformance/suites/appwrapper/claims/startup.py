@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from conformance.history import Moment
+from conformance.history import Moment, earliest
 from conformance.norm import Obligations, met, shared
 from conformance.suites.appwrapper.claims.noticing import (
     given_up,
@@ -14,7 +14,6 @@ from conformance.suites.appwrapper.claims.noticing import (
 )
 from conformance.suites.appwrapper.claims.timed import (
     Timed,
-    earliest,
     no_earlier,
     no_later,
     obligations,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from conformance.history import earliest
 from conformance.norm import Obligations, eventually, violated
 from conformance.norm.words import when
 from conformance.suites.appwrapper.claims.forceful_clock import cleaned_up
 from conformance.suites.appwrapper.claims.quota_release import nothing_is_left
-from conformance.suites.appwrapper.claims.timed import earliest
 from conformance.suites.appwrapper.decisions import A19, A20
 from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.sources import detailed_description

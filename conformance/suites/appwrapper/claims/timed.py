@@ -128,12 +128,3 @@ def _governed(timed: Timed, others: Iterable[int]) -> Obligation:
             because = f"{obligation.because} That fits {observed.told(other)}, and not {told}."
             return msgspec.structs.replace(obligation, because=because)
     return undecided(obligation.at, f"neither {told} nor another value explains what happened")
-
-
-def earliest(*moments: Moment | None) -> Moment | None:
-    """The first of several moments, those left out that never came."""
-    return min((moment for moment in moments if moment is not None), key=_position, default=None)
-
-
-def _position(moment: Moment) -> int:
-    return moment.n

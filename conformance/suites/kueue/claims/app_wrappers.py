@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.norm import Obligations, eventually, met, violated
+from conformance.norm import Obligations, eventually, met, must, violated
 from conformance.norm.words import when
 from conformance.suites.kueue.api import APP_WRAPPER
 from conformance.suites.kueue.claims.queues import amounts_in, text_of
+from conformance.suites.kueue.claims.release import released_once_it_succeeded
 from conformance.suites.kueue.judging import claim, claim_of_history
 from conformance.suites.kueue.sources import guide
 from conformance.suites.kueue.view import KueueHistory, WorkloadRun
@@ -35,14 +36,12 @@ def usage_may_exceed_quota(view: KueueHistory) -> Obligations:
         ):
             continue
         held = amounts_in(get_path(track.at(end.n), "status.flavorsReservation"))
-        if held == wanted.held:
-            yield met(end)
-        else:
-            yield violated(
-                end,
-                f"{when(end)}: {track} borrows, and shows {text_of(held)} held; there are "
-                f"{text_of(wanted.held)}.",
-            )
+        yield must(
+            held == wanted.held,
+            end,
+            f"{when(end)}: {track} borrows, and shows {text_of(held)} held; there are "
+            f"{text_of(wanted.held)}.",
+        )
 
 
 @claim("KQ-107", guide(_FAILURES, 2), armed_by="reset of an AppWrapper that holds quota")
@@ -83,19 +82,7 @@ def resets_keep_their_quota(run: WorkloadRun) -> Obligations:
 @claim("KQ-109", guide(_FAILURES, 3), armed_by="success of an AppWrapper that holds quota")
 def succeeded_app_wrappers_hold_none(run: WorkloadRun) -> Obligations:
     """An AppWrapper that has succeeded MUST NOT hold quota any more, though its pods are kept."""
-    job = _app_wrapper_of(run)
-    succeeded = None if job is None else job.succeeded
-    state = None if succeeded is None else run.at(succeeded.n)
-    if succeeded is None or state is None or not state.has_quota or state.is_leaving:
-        return
-    yield eventually(
-        run,
-        "the release of its quota",
-        since=succeeded,
-        within_us=0,
-        happened=run.next(succeeded, lambda each: not each.has_quota) or run.track.removed,
-        steps=2,
-    )
+    return () if _app_wrapper_of(run) is None else released_once_it_succeeded(run)
 
 
 @claim("KQ-119", guide(_FAILURES, 4), armed_by="AppWrapper with a Workload is gone")
@@ -104,6 +91,4 @@ def workloads_go_with_app_wrappers(run: WorkloadRun) -> Obligations:
     job = _app_wrapper_of(run)
     gone = None if job is None else job.track.removed
     if gone is not None:
-        yield eventually(
-            run, "its deletion", since=gone, within_us=0, happened=run.let_go(gone), steps=3
-        )
+        yield eventually(run, "its deletion", since=gone, happened=run.let_go(gone), steps=3)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.norm import WRITERS, Obligations, eventually, met, violated
+from conformance.norm import WRITERS, Obligations, eventually, met, must, violated
 from conformance.norm.words import when
 from conformance.suites.kueue.api import INACTIVE_REASONS, KEP
 from conformance.suites.kueue.decisions import LIMIT_AT_NEXT, RESET_BY_LIMIT
@@ -34,21 +34,18 @@ def deactivated_at_the_limit(run: WorkloadRun) -> Obligations:
             run,
             "its deactivation",
             since=overdue,
-            within_us=0,
             happened=deactivated,
             unless=run.ready_or_gone(overdue),
             steps=2,
         )
         if deactivated is None:
             continue
-        if deactivated.requeue_state == overdue.state.requeue_state:
-            yield met(deactivated)
-        else:
-            yield violated(
-                deactivated,
-                f"{when(deactivated)}: {run} is deactivated, and its requeueState goes from "
-                f"{overdue.state.requeue_state} to {deactivated.requeue_state}.",
-            )
+        yield must(
+            deactivated.requeue_state == overdue.state.requeue_state,
+            deactivated,
+            f"{when(deactivated)}: {run} is deactivated, and its requeueState goes from "
+            f"{overdue.state.requeue_state} to {deactivated.requeue_state}.",
+        )
 
 
 @claim("KQ-032", evaluation(3), armed_by="deactivation of a Workload that held quota")
@@ -63,7 +60,6 @@ def deactivated_ones_are_evicted(run: WorkloadRun) -> Obligations:
             run,
             "its eviction",
             since=after,
-            within_us=0,
             happened=evicted,
             unless=run.gone(after),
             steps=2,
@@ -72,15 +68,13 @@ def deactivated_ones_are_evicted(run: WorkloadRun) -> Obligations:
             continue
         yield from _stopped(run, evicted)
         known = INACTIVE_REASONS[run.edition]
-        if evicted.why_evicted in known or evicted.is_active:
-            yield met(evicted)
-        else:
-            yield violated(
-                evicted,
-                f"{when(evicted)}: {run} is evicted for {evicted.why_evicted!r}; a deactivated "
-                f"one is for {' or '.join(known)}.",
-                after,
-            )
+        yield must(
+            evicted.why_evicted in known or evicted.is_active,
+            evicted,
+            f"{when(evicted)}: {run} is evicted for {evicted.why_evicted!r}; a deactivated "
+            f"one is for {' or '.join(known)}.",
+            after,
+        )
 
 
 def _stopped(run: WorkloadRun, evicted: Snapshot) -> Obligations:
@@ -91,7 +85,6 @@ def _stopped(run: WorkloadRun, evicted: Snapshot) -> Obligations:
         run,
         "the end of its job's run",
         since=evicted,
-        within_us=0,
         happened=job.stopped(evicted),
         unless=run.gone(evicted),
         steps=2,
@@ -132,7 +125,6 @@ def reset_after_the_limit(run: WorkloadRun) -> Obligations:
             run,
             "the reset of its requeueState",
             since=activated,
-            within_us=0,
             happened=run.next(activated, lambda each: each.requeue_state is None),
             unless=run.gone(activated),
             steps=2,
@@ -177,7 +169,6 @@ def reactivated_ones_are_requeued(run: WorkloadRun) -> Obligations:
             run,
             "its admission after its reactivation",
             since=candidate,
-            within_us=0,
             happened=run.next(activated, lambda each: each.has_reservation and not each.is_evicted),
             unless=run.queues.passed(run, candidate),
             steps=3,

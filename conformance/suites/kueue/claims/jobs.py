@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conformance.history import Moment, Track
-from conformance.norm import WRITERS, Obligations, eventually, met, violated
+from conformance.history import Moment, Track, earliest
+from conformance.norm import WRITERS, Obligations, eventually, met, must, violated
 from conformance.norm.claim import Level
 from conformance.norm.view import ObjectRun
 from conformance.norm.words import when
@@ -30,13 +30,11 @@ def no_other_pods_are_counted(run: WorkloadRun) -> Obligations:
     if not wanted:
         return
     count = sum(int(each.get("count", 1)) for each in created.pod_sets)
-    if count in wanted:
-        yield met(created)
-    else:
-        yield violated(
-            created,
-            f"{when(created)}: {run} counts {count} pods; {run.job} runs {min(wanted)} at once.",
-        )
+    yield must(
+        count in wanted,
+        created,
+        f"{when(created)}: {run} counts {count} pods; {run.job} runs {min(wanted)} at once.",
+    )
 
 
 @claim("KQ-060", api("queue-name", 1), level=Level.DERIVED, armed_by="Workload")
@@ -45,14 +43,12 @@ def parts_do_not_wait_themselves(run: WorkloadRun) -> Obligations:
     own."""
     created = run.track.created
     owner = None if run.job is None else run.job.queued_owner(created.n)
-    if owner is None:
-        yield met(created)
-    else:
-        yield violated(
-            created,
-            f"{when(created)}: {run} is created for {run.job}, a part of {owner}, which waits in "
-            "a queue itself.",
-        )
+    yield must(
+        owner is None,
+        created,
+        f"{when(created)}: {run} is created for {run.job}, a part of {owner}, which waits in "
+        "a queue itself.",
+    )
 
 
 @claim_of_history(
@@ -85,7 +81,6 @@ def _has_workloads(view: KueueHistory, job: Track, its: Sequence[Track]) -> Obli
             ObjectRun(view, job),
             "its Workload",
             since=since,
-            within_us=0,
             happened=None if workload is None else workload.created,
             unless=left,
             steps=2,
@@ -155,14 +150,12 @@ def placement_is_taken_back(run: WorkloadRun) -> Obligations:
             continue
         as_written = (each for each in track.versions if placement(each.object or {}) == wanted)
         again = next((each for each in began if each.n > stop.n), None)
-        overtaken = filter(None, (again, edited, run.job.ended, run.job.was_deleted(stop)))
         yield eventually(
             run,
             f"the placement that its user gave {run.job}, instead of its flavor's,",
             since=released,
-            within_us=0,
             happened=next((each for each in as_written if each.n >= stop.n), None),
-            unless=min(overtaken, key=lambda each: each.n, default=None),
+            unless=earliest(again, edited, run.job.ended, run.job.was_deleted(stop)),
             steps=2,
         )
 
@@ -271,10 +264,11 @@ def pods_wait_for_quota(view: KueueHistory) -> Obligations:
             for run in view.subjects
             if run.job is not None and roots & {root.uid for root in run.job.roots}
         )
-        if any(state.is_admitted and state.n < bound.n for run in runs for state in run.snapshots):
-            yield met(bound)
-        else:
-            yield violated(bound, f"{when(bound)}: {pod} is bound, and was not admitted.")
+        yield must(
+            any(state.is_admitted and state.n < bound.n for run in runs for state in run.snapshots),
+            bound,
+            f"{when(bound)}: {pod} is bound, and was not admitted.",
+        )
 
 
 @claim(
@@ -300,7 +294,6 @@ def pods_that_run_are_not_reclaimable(run: WorkloadRun) -> Obligations:
             run,
             f"a count of reclaimable pods that leaves {left}",
             since=moment,
-            within_us=0,
             happened=moment if is_true else run.next_needed(moment, count - left),
             unless=run.job.has_at_most(count - state.reclaimable, moment),
         )
@@ -346,7 +339,6 @@ def quota_of_done_pods_is_offered(run: WorkloadRun) -> Obligations:
             run,
             f"its count of {count - left} pods as reclaimable",
             since=version,
-            within_us=0,
             happened=run.next_reclaimable(version, count - left),
             unless=run.next(version, lambda each: not each.has_quota or each.is_leaving),
             steps=2,

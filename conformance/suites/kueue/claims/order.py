@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from conformance.norm import Obligations, met, violated
+from conformance.norm import Obligations, met, undecided, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.kueue.api import CREATION, EVICTION, RELEASED
@@ -40,6 +40,9 @@ def _in_order(
                 continue
             if first < mine:
                 yield met(admission)
+                continue
+            if run.queues.was_chosen(other, admission):
+                yield undecided(admission, f"{other} was admitted beside it")
                 continue
             yield violated(
                 admission,
@@ -162,6 +165,8 @@ def strict_queues_keep_their_order(run: WorkloadRun) -> Obligations:
             theirs = other.at(admission.n)
             if theirs is None or other.precedence(theirs) <= run.precedence(before):
                 yield met(admission)
+            elif run.queues.was_chosen(other, admission):
+                yield undecided(admission, f"{other} was admitted beside it")
             else:
                 yield violated(
                     admission,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
-from conformance.norm import Obligations, met, undecided, violated
+from conformance.norm import Obligations, met, must, undecided, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.kueue.api import KEP
-from conformance.suites.kueue.decisions import NO_BORROWING_BY_PREEMPTION
+from conformance.suites.kueue.decisions import FLAVOR_BEFORE_VICTIMS, NO_BORROWING_BY_PREEMPTION
 from conformance.suites.kueue.judging import claim
 from conformance.suites.kueue.sources import api, guide, sorting
 from conformance.suites.kueue.view import Snapshot, WorkloadRun, usage_of
@@ -143,14 +143,12 @@ def _within(evicted: Snapshot, preemptor: WorkloadRun, *, held_by_peers: bool) -
         )
         for placed in standing.placements(queue, preemptor.parts(evicted.n))
     )
-    if fits:
-        yield met(evicted)
-    else:
-        yield violated(
-            evicted,
-            f"{when(evicted)}: a Workload is preempted for {preemptor}, which"
-            f"{' with its peers' if held_by_peers else ''} exceeds the nominal quota of {queue}.",
-        )
+    yield must(
+        fits,
+        evicted,
+        f"{when(evicted)}: a Workload is preempted for {preemptor}, which"
+        f"{' with its peers' if held_by_peers else ''} exceeds the nominal quota of {queue}.",
+    )
 
 
 def _sum(usages: Iterable[Held], what: What) -> Fraction:
@@ -169,14 +167,12 @@ def reclamation_stays_within_nominal(run: WorkloadRun) -> Obligations:
             continue
         stays = _stays_within_nominal(run, evicted, preemptor, queue)
         seen_us = run.operator.timing.seen_us(evicted.t)
-        if stays or not run.queues.is_steady(seen_us, evicted):
-            yield met(evicted)
-        else:
-            yield violated(
-                evicted,
-                f"{when(evicted)}: {run} is preempted for {preemptor}, whose queue {queue} would "
-                "borrow with it.",
-            )
+        yield must(
+            stays or not run.queues.is_steady(seen_us, evicted),
+            evicted,
+            f"{when(evicted)}: {run} is preempted for {preemptor}, whose queue {queue} would "
+            "borrow with it.",
+        )
 
 
 def _stays_within_nominal(
@@ -245,14 +241,12 @@ def victims_are_of_borrowers(run: WorkloadRun) -> Obligations:
     """To reclaim quota only Workloads of queues that exceed their nominal quota MUST be
     considered."""
     for evicted, borrowed in _from_borrowers(run):
-        if borrowed:
-            yield met(evicted)
-        else:
-            yield violated(
-                evicted,
-                f"{when(evicted)}: {run} is preempted for another queue, and its own, "
-                f"{evicted.cluster_queue}, holds no more than its quota of what is lacking.",
-            )
+        yield must(
+            borrowed,
+            evicted,
+            f"{when(evicted)}: {run} is preempted for another queue, and its own, "
+            f"{evicted.cluster_queue}, holds no more than its quota of what is lacking.",
+        )
 
 
 @claim("KQ-118", guide(_PRIORITIES, 9), armed_by="reclamation while another queue does not borrow")
@@ -305,21 +299,20 @@ def policies_are_kept(run: WorkloadRun) -> Obligations:
             if spec.borrows and not _stays_within_nominal(run, evicted, preemptor, queue):
                 most = spec.most_priority
                 allowed = is_lower and (most is None or before.priority <= most)
-        if allowed:
-            yield met(evicted)
-        else:
-            yield violated(
-                evicted,
-                f"{when(evicted)}: {run} of priority {before.priority} is preempted for "
-                f"{preemptor} of priority {theirs.priority} in {queue}; withinClusterQueue is "
-                f"{spec.within}, reclaimWithinCohort {spec.reclaims}, maxPriorityThreshold "
-                f"{spec.most_priority}.",
-            )
+        yield must(
+            allowed,
+            evicted,
+            f"{when(evicted)}: {run} of priority {before.priority} is preempted for "
+            f"{preemptor} of priority {theirs.priority} in {queue}; withinClusterQueue is "
+            f"{spec.within}, reclaimWithinCohort {spec.reclaims}, maxPriorityThreshold "
+            f"{spec.most_priority}.",
+        )
 
 
 @claim(
     "KQ-055",
     api("ClusterQueuePreemption", 12),
+    decision=FLAVOR_BEFORE_VICTIMS,
     level=Level.DERIVED,
     armed_by=_PREEMPTED,
 )

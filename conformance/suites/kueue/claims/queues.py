@@ -10,6 +10,7 @@ from conformance.norm import (
     exceptions,
     in_the_end,
     met,
+    must,
     undecided,
     violated,
 )
@@ -38,13 +39,11 @@ def admission_is_blocked(run: WorkloadRun) -> Obligations:
     for admission in run.admissions:
         seen_us = run.operator.timing.seen_us(admission.t)
         other = run.queues.unready(seen_us, admission, run)
-        if other is None:
-            yield met(admission)
-        else:
-            yield violated(
-                admission,
-                f"{when(admission)}: {run} is admitted, and {other} is admitted and not ready.",
-            )
+        yield must(
+            other is None,
+            admission,
+            f"{when(admission)}: {run} is admitted, and {other} is admitted and not ready.",
+        )
 
 
 @claim("KQ-044", api("ClusterQueue", 14), level=Level.DERIVED, armed_by="queue that is stopped")
@@ -63,7 +62,6 @@ def stopped_queues_admit_nothing(run: WorkloadRun) -> Obligations:
             run,
             f"its eviction from {drained}",
             since=since,
-            within_us=0,
             happened=run.next(since, lambda each: each.is_evicted),
             unless=min(filter(None, (run.gone(since), again)), key=lambda at: at.n, default=None),
             steps=2,
@@ -109,7 +107,6 @@ def namespaces_are_selected(run: WorkloadRun) -> Obligations:
             run,
             "a message that says why it waits",
             since=since,
-            within_us=0,
             happened=next(
                 (each for each in run.snapshots if each.n >= since.n and each.why_waiting), None
             ),
@@ -144,7 +141,6 @@ def users_read_why(run: WorkloadRun) -> Obligations:
             run,
             "its condition Preempted with the status False",
             since=again,
-            within_us=0,
             happened=run.next(again, lambda each: not each.is_preempted),
             unless=run.next(again, lambda each: each.is_evicted or not each.has_reservation),
         )
@@ -178,15 +174,13 @@ def queues_tell_the_truth(view: KueueHistory) -> Obligations:
         counts = ("pendingWorkloads", "reservingWorkloads")
         pending, holding = (int(status.get(key, 0)) for key in counts)
         held = amounts_in(status.get("flavorsReservation"))
-        if wanted.may_show(pending) and holding == wanted.holding and held == wanted.held:
-            yield met(end)
-        else:
-            yield violated(
-                end,
-                f"{when(end)}: {track} shows {pending} pending, {holding} reserving and "
-                f"{text_of(held)} held; there are {wanted.waiting}, {wanted.holding} and "
-                f"{text_of(wanted.held)}.",
-            )
+        yield must(
+            wanted.may_show(pending) and holding == wanted.holding and held == wanted.held,
+            end,
+            f"{when(end)}: {track} shows {pending} pending, {holding} reserving and "
+            f"{text_of(held)} held; there are {wanted.waiting}, {wanted.holding} and "
+            f"{text_of(wanted.held)}.",
+        )
 
 
 def amounts_in(flavors: Iterable[Object] | None, key: str = "total") -> Held:

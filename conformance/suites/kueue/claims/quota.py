@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from conformance.history import Moment
-from conformance.norm import Obligations, eventually, met, undecided, violated
+from conformance.history import Moment, earliest
+from conformance.norm import Obligation, Obligations, eventually, met, must, undecided, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.kueue.decisions import FITS_THOUGH_OTHERS_WAIT
@@ -137,6 +137,7 @@ def _first_flavor(run: WorkloadRun, admission: Snapshot) -> Obligations:
     if all(len(group.flavors) < 2 for group in spec.groups):
         return
     before = run.queues.at(admission.n - 1)
+    kept = run.queues.kept_flavors(run, admission)
     parts = zip(run.parts(admission.n - 1), admission.assignments, strict=False)
     for part, assignment, group in ((*each, group) for each in parts for group in spec.groups):
         flavors = assignment.get("flavors") or {}
@@ -155,7 +156,7 @@ def _first_flavor(run: WorkloadRun, admission: Snapshot) -> Obligations:
             yield met(admission)
             continue
         asked = {name: value for name, value in part.asked.items() if name in group.resources}
-        earlier = suiting[: suiting.index(got[0])]
+        earlier = [each for each in suiting[: suiting.index(got[0])] if each not in kept]
         better = next(
             (each for each in earlier if _was_free(run, queue, (each, got[0]), asked, admission)),
             None,
@@ -163,18 +164,16 @@ def _first_flavor(run: WorkloadRun, admission: Snapshot) -> Obligations:
         # Where a policy prefers to preempt, it may have stopped at a flavor in between.
         stops_early = spec.preempts_first and spec.preempts
         if better is None and not spec.borrows_first and not stops_early:
-            later = suiting[suiting.index(got[0]) + 1 :]
+            later = [each for each in suiting[suiting.index(got[0]) + 1 :] if each not in kept]
             better = next(
                 (each for each in later if _is_better(run, (each, got[0]), asked, admission)), None
             )
-        if better is None:
-            yield met(admission)
-        else:
-            yield violated(
-                admission,
-                f"{when(admission)}: {run} is admitted with {got[0]}, and {better}, which had "
-                "room, is to be taken first.",
-            )
+        yield must(
+            better is None,
+            admission,
+            f"{when(admission)}: {run} is admitted with {got[0]}, and {better}, which had "
+            "room, is to be taken first.",
+        )
 
 
 def _was_free(
@@ -191,7 +190,15 @@ def _was_free(
         for standing in run.queues.standings_before(run, admission)
         if queue in standing.queues and standing.fits(queue, got)
     ]
-    return bool(looked_at) and all(_takes(standing, queue, free) for standing in looked_at)
+    spec = run.queues.spec(queue, admission.n)
+    victims = (each for each in run.queues.preempted if each.n < admission.n)
+    has_preempted = any(each.preemptor == run.track.uid for each in victims)
+    # By K8 one that has others preempted does not borrow.
+    stays = has_preempted and spec is not None and not spec.borrows
+    return bool(looked_at) and all(
+        _takes(each, queue, free) and (not stays or each.is_within_nominal(queue, free))
+        for each in looked_at
+    )
 
 
 def _is_better(
@@ -240,11 +247,23 @@ def what_fits_is_admitted(run: WorkloadRun) -> Obligations:
             run,
             "its admission",
             since=candidate,
-            within_us=0,
             happened=run.next(candidate, lambda each: each.has_reservation),
-            unless=run.queues.passed(run, candidate) or run.queues.preempts_instead(run, candidate),
+            unless=earliest(
+                run.queues.passed(run, candidate), run.queues.preempts_instead(run, candidate)
+            ),
             steps=3 if is_back or is_freed else 2,
         )
+
+
+def _admitted(run: WorkloadRun, what: str, since: Moment) -> Obligation:
+    return eventually(
+        run,
+        what,
+        since=since,
+        happened=run.next(since, lambda each: each.has_reservation),
+        unless=run.overtaken(since),
+        steps=3,
+    )
 
 
 @claim(
@@ -258,15 +277,7 @@ def unused_quota_is_borrowed(run: WorkloadRun) -> Obligations:
     for since in run.queues.moments_alone(run):
         if run.queues.fits_nominal(run, run.queues.queue_of(run, since.n), since.n):
             continue
-        yield eventually(
-            run,
-            "its admission with borrowed quota",
-            since=since,
-            within_us=0,
-            happened=run.next(since, lambda each: each.has_reservation),
-            unless=run.overtaken(since),
-            steps=3,
-        )
+        yield _admitted(run, "its admission with borrowed quota", since)
 
 
 @claim(
@@ -308,8 +319,7 @@ def _gets_back(run: WorkloadRun, since: Moment | None) -> Obligations:
         run,
         "the eviction of others that hold its quota",
         since=since,
-        within_us=0,
-        happened=min(victims, key=lambda each: each.n, default=admitted),
+        happened=earliest(*victims, admitted),
         unless=run.overtaken(since),
         steps=2,
     )
@@ -319,7 +329,6 @@ def _gets_back(run: WorkloadRun, since: Moment | None) -> Obligations:
             run,
             "its admission once the quota of others is back",
             since=released,
-            within_us=0,
             happened=admitted,
             unless=run.overtaken(since),
             steps=2,
@@ -337,12 +346,4 @@ def no_head_blocks(run: WorkloadRun) -> Obligations:
     others of its queue wait that do not fit."""
     since = run.queues.passes_from(run)
     if since is not None:
-        yield eventually(
-            run,
-            "its admission beside one that does not fit",
-            since=since,
-            within_us=0,
-            happened=run.next(since, lambda each: each.has_reservation),
-            unless=run.overtaken(since),
-            steps=3,
-        )
+        yield _admitted(run, "its admission beside one that does not fit", since)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.history import Moment, Track
-from conformance.norm import Obligations, eventually, met, violated
+from conformance.history import Moment, Track, earliest
+from conformance.norm import Obligations, eventually, met, must, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.kueue.api import APP_WRAPPER, ON_TERMINAL
@@ -21,15 +21,13 @@ def app_wrapper_is_waited_for(run: WorkloadRun) -> Obligations:
     if run.job is None or run.job.track.kind != str(APP_WRAPPER):
         return
     for before, after in run.releases:
-        if _has_said_reserved(run, run.job.track, after):
-            yield violated(
-                after,
-                f"{when(after)}: the quota of {run.job} is given back, and that says that it is "
-                "reserved.",
-                before,
-            )
-        else:
-            yield met(after)
+        yield must(
+            not _has_said_reserved(run, run.job.track, after),
+            after,
+            f"{when(after)}: the quota of {run.job} is given back, and that says that it is "
+            "reserved.",
+            before,
+        )
 
 
 def _has_said_reserved(run: WorkloadRun, app_wrapper: Track, until: Moment) -> bool:
@@ -88,7 +86,6 @@ def quota_is_released_on_the_signal(run: WorkloadRun) -> Obligations:
                 run,
                 "the release of its quota",
                 since=signal,
-                within_us=0,
                 happened=run.next(evicted, lambda each: not each.has_reservation),
                 unless=run.gone(evicted),
                 steps=2,
@@ -105,6 +102,11 @@ def quota_is_released_on_the_signal(run: WorkloadRun) -> Obligations:
 def success_releases_at_once(run: WorkloadRun) -> Obligations:
     """Under either strategy, the quota of a job that has succeeded MUST be released at once, even
     while pods are terminating."""
+    return released_once_it_succeeded(run)
+
+
+def released_once_it_succeeded(run: WorkloadRun) -> Obligations:
+    """The quota of a Workload goes back once its job has succeeded."""
     succeeded = None if run.job is None else run.job.succeeded
     state = None if succeeded is None else run.at(succeeded.n)
     if succeeded is None or state is None or not state.has_quota or state.is_leaving:
@@ -113,7 +115,6 @@ def success_releases_at_once(run: WorkloadRun) -> Obligations:
         run,
         "the release of its quota after its success",
         since=succeeded,
-        within_us=0,
         happened=run.next(succeeded, lambda each: not each.has_quota) or run.track.removed,
         steps=2,
     )
@@ -164,12 +165,7 @@ def preemptions_go_side_by_side(run: WorkloadRun) -> Obligations:
         run,
         "the eviction of one that is enough",
         since=since,
-        within_us=0,
-        happened=min(
-            filter(None, (*victims, run.next(since, lambda each: each.has_reservation))),
-            key=lambda each: each.n,
-            default=None,
-        ),
+        happened=earliest(*victims, run.next(since, lambda each: each.has_reservation)),
         unless=run.overtaken(since),
         steps=2,
     )
@@ -196,7 +192,6 @@ def quota_is_released_after_the_last_pod(run: WorkloadRun) -> Obligations:
                 run,
                 "the release of its quota after its last pod",
                 since=ended,
-                within_us=0,
                 happened=run.next(evicted, lambda each: not each.has_reservation),
                 unless=run.gone(evicted),
                 steps=3,

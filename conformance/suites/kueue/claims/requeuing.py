@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.norm import Obligations, eventually, met, undecided, violated
+from conformance.norm import Obligations, eventually, met, must, undecided, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import span, when
 from conformance.suites.kueue.api import KEP
@@ -25,15 +25,13 @@ def each_timeout_counts(run: WorkloadRun) -> Obligations:
     by 1 and set `status.requeueState.requeueAt`."""
     for before, after in run.changes:
         if after.is_timed_out and not before.is_timed_out:
-            if after.count == before.count + 1 and after.requeue_at_us is not None:
-                yield met(after)
-            else:
-                yield violated(
-                    after,
-                    f"{when(after)}: {run} is evicted because its pods were not ready, and its "
-                    f"requeueState is {after.requeue_state}; it was {before.requeue_state}.",
-                    before,
-                )
+            yield must(
+                after.count == before.count + 1 and after.requeue_at_us is not None,
+                after,
+                f"{when(after)}: {run} is evicted because its pods were not ready, and its "
+                f"requeueState is {after.requeue_state}; it was {before.requeue_state}.",
+                before,
+            )
 
 
 @claim("KQ-010", workload(1), level=Level.DERIVED, armed_by="change of a requeue count")
@@ -45,15 +43,13 @@ def only_timeouts_count(run: WorkloadRun) -> Obligations:
         is_reset = after.requeue_state is None and not (run.edition == KEP and was_active)
         if before.count == after.count or is_reset:
             continue
-        if after.is_timed_out and not before.is_timed_out:
-            yield met(after)
-        else:
-            yield violated(
-                after,
-                f"{when(after)}: the count of {run} goes from {before.count} to {after.count} "
-                "without such an eviction.",
-                before,
-            )
+        yield must(
+            after.is_timed_out and not before.is_timed_out,
+            after,
+            f"{when(after)}: the count of {run} goes from {before.count} to {after.count} "
+            "without such an eviction.",
+            before,
+        )
 
 
 @claim(
@@ -72,15 +68,13 @@ def back_off_follows_the_formula(run: WorkloadRun) -> Obligations:
         shortest_us, longest_us = run.back_off.span_us(state.count)
         stamped_us = run.operator.timing.stamped_us(state.t)
         waited_us = run.on_its_clock(state.requeue_at_us)
-        if stamped_us + shortest_us - resolution_us <= waited_us <= state.t + longest_us:
-            yield met(state)
-        else:
-            yield violated(
-                state,
-                f"{when(state)}: back-off {state.count} of {run} ends "
-                f"{span(waited_us - state.t)} after its eviction; the formula gives "
-                f"{span(shortest_us)}.",
-            )
+        yield must(
+            stamped_us + shortest_us - resolution_us <= waited_us <= state.t + longest_us,
+            state,
+            f"{when(state)}: back-off {state.count} of {run} ends "
+            f"{span(waited_us - state.t)} after its eviction; the formula gives "
+            f"{span(shortest_us)}.",
+        )
 
 
 @claim(
@@ -105,7 +99,6 @@ def others_have_a_chance(run: WorkloadRun) -> Obligations:
                 run,
                 f"its admission while {other} is in its back-off",
                 since=candidate,
-                within_us=0,
                 happened=run.next(candidate, lambda each: each.has_reservation),
                 unless=run.queues.passed(run, candidate),
                 steps=2,
@@ -161,7 +154,6 @@ def back_off_ends(run: WorkloadRun) -> Obligations:
             run,
             "its admission after the back-off",
             since=candidate,
-            within_us=0,
             happened=run.next(state, lambda each: each.has_reservation and not each.is_evicted),
             unless=run.queues.passed(run, candidate),
             steps=2,

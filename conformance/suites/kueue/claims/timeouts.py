@@ -3,7 +3,7 @@ how long all of its attempts take."""
 
 from __future__ import annotations
 
-from conformance.norm import WRITERS, Obligations, eventually, met, undecided, violated
+from conformance.norm import WRITERS, Obligations, eventually, met, must, undecided, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import span, when
 from conformance.suites.kueue.api import KEP
@@ -46,7 +46,6 @@ def _at_its_timeout(run: WorkloadRun, *, was_ready: bool) -> Obligations:
                 run,
                 "its eviction, or its deactivation",
                 since=overdue,
-                within_us=0,
                 happened=run.next(overdue, lambda each: each.is_evicted or not each.is_active),
                 unless=run.ready_or_gone(overdue),
                 steps=3,
@@ -59,15 +58,13 @@ def _at_its_timeout(run: WorkloadRun, *, was_ready: bool) -> Obligations:
             continue
         span_us = run.ready_within_us(before)
         earliest_us = run.on_its_clock(begun_us) + (span_us or 0) - run.operator.timing.slack_us
-        if span_us is not None and after.t >= earliest_us:
-            yield met(after)
-        else:
-            yield violated(
-                after,
-                f"{when(after)}: {run} is evicted because its pods were not ready, "
-                f"{span(after.t - run.on_its_clock(begun_us))} after it began to wait for them; "
-                f"it may wait {'for ever' if span_us is None else span(span_us)}.",
-            )
+        yield must(
+            span_us is not None and after.t >= earliest_us,
+            after,
+            f"{when(after)}: {run} is evicted because its pods were not ready, "
+            f"{span(after.t - run.on_its_clock(begun_us))} after it began to wait for them; "
+            f"it may wait {'for ever' if span_us is None else span(span_us)}.",
+        )
 
 
 @claim("KQ-011", workload(4), editions=(KEP,), armed_by="admission after a back-off")
@@ -100,15 +97,13 @@ def no_rapid_cycle(run: WorkloadRun) -> Obligations:
         shortest_us = run.timeout_us + run.back_off.span_us(state.count)[0]
         # The two times of whole seconds from which it counts may be up to a second early each.
         least_us = shortest_us - 2 * SECOND - run.operator.timing.slack_us
-        if again.t - earlier.t >= least_us:
-            yield met(again)
-        else:
-            yield violated(
-                again,
-                f"{when(again)}: {run} is admitted again after {span(again.t - earlier.t)}; "
-                f"timeout and back-off {state.count} take {span(shortest_us)}.",
-                earlier,
-            )
+        yield must(
+            again.t - earlier.t >= least_us,
+            again,
+            f"{when(again)}: {run} is admitted again after {span(again.t - earlier.t)}; "
+            f"timeout and back-off {state.count} take {span(shortest_us)}.",
+            earlier,
+        )
 
 
 @claim(
@@ -146,15 +141,13 @@ def lifetime_follows_the_formula(run: WorkloadRun) -> Obligations:
     least_us = timeouts_us + sum(least for least, _ in spans) - (2 * limit + 1) * SECOND
     most_us = timeouts_us + sum(most for _, most in spans) + (limit + 1) * 2 * late_us
     lasted_us = deactivated.t - first.t
-    if least_us <= lasted_us <= most_us or run.operator.timing.hindered(first.t, deactivated.t):
-        yield met(deactivated)
-    else:
-        yield violated(
-            deactivated,
-            f"{when(deactivated)}: {run} is deactivated {span(lasted_us)} after its first "
-            f"admission; the formula gives {span(least_us)} to {span(most_us)}.",
-            first,
-        )
+    yield must(
+        least_us <= lasted_us <= most_us or run.operator.timing.hindered(first.t, deactivated.t),
+        deactivated,
+        f"{when(deactivated)}: {run} is deactivated {span(lasted_us)} after its first "
+        f"admission; the formula gives {span(least_us)} to {span(most_us)}.",
+        first,
+    )
 
 
 @claim(

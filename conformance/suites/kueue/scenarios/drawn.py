@@ -100,10 +100,8 @@ def _submit(
         pods = rng.choice((1, 1, 2, 3))
         made = job(name, pods=pods, parallelism=rng.randint(1, pods), **asked)
         return QueuedJob.submit(world, made, behaviour)
-    made = job_set(name, jobs=rng.choice((1, 2)), **asked)
-    sets = made["spec"]["replicatedJobs"]
-    if rng.random() < 0.4:
-        sets.append({**job_set(name, **asked)["spec"]["replicatedJobs"][0], "name": "driver"})
+    jobs, has_driver = rng.choice((1, 2)), rng.random() < 0.4
+    made = job_set(name, jobs=jobs, driver={} if has_driver else None, **asked)
     rules = [{"action": "RestartJobSetAndIgnoreMaxRestarts"}]
     made["spec"]["failurePolicy"] = {"maxRestarts": rng.choice((0, 1)), "rules": rules}
     return QueuedJobSet.submit(world, made, behaviour)

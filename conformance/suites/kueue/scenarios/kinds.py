@@ -96,10 +96,16 @@ def job_holds_quota_until_terminal(world: World) -> None:
 )
 def job_set_is_never_ready(world: World) -> None:
     """A JobSet that is never ready is evicted, and another one runs while its pods stop."""
+    _one_of_two_is_never_ready(world, QueuedJobSet, _SLOW)
+
+
+def _one_of_two_is_never_ready(
+    world: World, kind: type[QueuedJobSet | QueuedPyTorchJob], behaviour: str
+) -> None:
     queue(world)
-    first = QueuedJobSet.of(world, "a", _SLOW)
+    first = kind.of(world, "a", behaviour)
     world.until(first.was_requeued(2))
-    second = QueuedJobSet.of(world, "b", "run 1m")
+    second = kind.of(world, "b", "run 1m")
     world.until(first.was_requeued(3))
     world.until(second.is_finished())
     first.delete()
@@ -173,14 +179,7 @@ def app_wrapper_is_never_ready(world: World) -> None:
 )
 def pytorch_job_is_never_ready(world: World) -> None:
     """A PyTorchJob that is never ready is evicted, and another one runs before it comes back."""
-    queue(world)
-    first = QueuedPyTorchJob.of(world, "a", "stay pending")
-    world.until(first.was_requeued(2))
-    second = QueuedPyTorchJob.of(world, "b", "run 1m")
-    world.until(first.was_requeued(3))
-    world.until(second.is_finished())
-    first.delete()
-    world.wait(30 * SECOND)
+    _one_of_two_is_never_ready(world, QueuedPyTorchJob, "stay pending")
 
 
 @scenario(

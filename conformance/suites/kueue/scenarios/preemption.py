@@ -6,7 +6,7 @@ from typing import Any
 
 from conformance.scenario_type import scenario
 from conformance.suites.kueue.api import LOCAL_QUEUE
-from conformance.suites.kueue.handle import QueuedJob, priority_class, queue, stop
+from conformance.suites.kueue.handle import QueuedJob, QueuedJobSet, priority_class, queue, stop
 from conformance.suites.kueue.scenarios.requeuing import NEVER_READY, requeues
 from conformance.world import World
 from vocabulary.clock import MINUTE, SECOND
@@ -118,19 +118,26 @@ def peers_fill_the_quota(world: World) -> None:
     world.until(waits.is_finished())
 
 
-@scenario(arms=["KQ-054"], kills="newer-ones-are-spared")
-def a_newer_equal_one_gives_way(world: World) -> None:
+@scenario(
+    arms=["KQ-054"],
+    kills="newer-ones-are-spared",
+    cases={"another-ends": False, "a-higher-one-is-stopped": True},
+)
+def a_newer_equal_one_gives_way(world: World, is_stopped: bool) -> None:
     """With LowerOrNewerEqualPriority an older Job gets the quota of a newer one of its priority
-    that had passed it."""
+    that had passed it, once a third one leaves."""
     policy = {"withinClusterQueue": "LowerOrNewerEqualPriority"}
+    high = priority_class(world, "high", 10)
     queue(world, quota={"cpu": "2"}, preemption=policy)
-    runs = QueuedJob.of(world, "runs", RUNS)
+    runs = QueuedJob.of(world, "runs", RUNS, priority=high if is_stopped else "")
     world.until(runs.is_ready())
     world.wait(2 * SECOND)
     old = QueuedJob.of(world, "old", RUNS, cpu=2)
     world.wait(2 * SECOND)
     newer = QueuedJob.of(world, "newer", LONG)
     world.until(newer.is_ready())
+    if is_stopped:
+        runs.activate(False)
     world.until(old.is_finished())
     world.until(newer.is_ready())
 
@@ -253,6 +260,48 @@ def victims_take_their_time(world: World) -> None:
     world.until(first.is_finished())
 
 
+@scenario(
+    arms=["KQ-045"],
+    kills="the-last-flavor-comes-first",
+    config=holds_until_terminal(),
+)
+def rest_of_a_flavor_is_kept(world: World) -> None:
+    """A Job gets the second flavor while the rest of the first is kept for another one, whose
+    victim takes its time."""
+    high = priority_class(world, "high", 10)
+    queue(
+        world,
+        flavors=("f0", "f1"),
+        quota={"cpu": "2"},
+        preemption=LOWER,
+        flavorFungibility={"whenCanPreempt": "Preempt"},
+    )
+    low = QueuedJob.of(world, "low", SLOW)
+    world.until(low.is_ready())
+    first = QueuedJob.of(world, "first", RUNS, cpu=2, priority=high)
+    world.wait(5 * SECOND)
+    beside = QueuedJob.of(world, "beside", RUNS)
+    world.until(first.is_finished() & beside.is_finished())
+
+
+@scenario(arms=["KQ-054"], kills="preemptors-do-not-wait")
+def it_preempts_when_it_comes_back(world: World) -> None:
+    """A Job gets the quota of one that is deleted as it comes, and, when it comes back later, that
+    of one which is preempted for it."""
+    high = priority_class(world, "high", 10)
+    queue(world, quota={"cpu": "2"}, preemption=LOWER)
+    early = QueuedJob.of(world, "early", LONG, cpu=2)
+    world.until(early.is_ready())
+    its = QueuedJob.of(world, "its", LONG, cpu=2, priority=high)
+    early.delete("Background")
+    world.until(its.is_ready())
+    its.activate(False)
+    late = QueuedJob.of(world, "late", SLOW, cpu=2)
+    world.until(late.is_ready())
+    its.activate(True)
+    world.until(its.is_ready())
+
+
 @scenario(arms=["KQ-207"], kills="heads-block", config=holds_until_terminal())
 def two_wait_for_their_victims(world: World) -> None:
     """While one waits for the pods of its victim, another one is preempted for the next."""
@@ -325,6 +374,69 @@ def small_ones_are_spared(world: World) -> None:
     first = QueuedJob.of(world, "first", RUNS, cpu=3, priority=high)
     world.until(first.is_finished())
     world.until(large.is_ready())
+
+
+@scenario(arms=["KQ-055"], kills="high-ones-lose-first", roles=("kueue", "jobset"))
+def flavor_comes_before_victims(world: World) -> None:
+    """Two of lower priority are preempted in the first flavor, though one of them holds enough of
+    the second."""
+    middle, high = priority_class(world, "middle", 5), priority_class(world, "high", 10)
+    queue(world, flavors=("f0", "f1"), quota={"cpu": "3"}, preemption=LOWER)
+    for name, priority in (("middle", middle), ("low", "")):
+        its = QueuedJob.of(world, name, LONG, priority=priority)
+        world.until(its.is_ready())
+        world.wait(2 * SECOND)
+    both = QueuedJobSet.of(world, "both", LONG, driver={"cpu": 2})
+    world.until(both.is_ready())
+    world.wait(2 * SECOND)
+    first = QueuedJob.of(world, "first", RUNS, cpu=2, priority=high)
+    world.until(first.is_finished())
+
+
+@scenario(arms=["KQ-045"], kills="the-last-flavor-comes-first", roles=("kueue", "jobset"))
+def preemptor_goes_where_its_victim_was(world: World) -> None:
+    """A Job gets the flavor for which another one was preempted, though that gave back some of the
+    first one, too, which its queue would borrow."""
+    high = priority_class(world, "high", 10)
+    for name, flavors, cpu in (("main", ("f0", "f1"), "2"), ("other", ("f0",), "1")):
+        queue(
+            world,
+            name,
+            {"cpu": cpu},
+            flavors,
+            cohort="all",
+            preemption=LOWER,
+            flavorFungibility={"whenCanPreempt": "Preempt"},
+        )
+    own = QueuedJob.of(world, "own", LONG, priority=high)
+    world.until(own.is_ready())
+    both = QueuedJobSet.of(world, "both", LONG, jobs=2, driver={})
+    world.until(both.is_ready())
+    world.wait(2 * SECOND)
+    first = QueuedJob.of(world, "first", RUNS, cpu=2, priority=high)
+    world.until(first.is_finished())
+
+
+@scenario(arms=["KQ-113"], kills="preemptors-borrow", roles=("kueue", "jobset"))
+def victim_gives_back_more(world: World) -> None:
+    """A JobSet, for whose first pod set a borrower of several CPUs is preempted, does not borrow
+    from the rest of them for its second, which gets the next flavor."""
+    fungibility = {"whenCanBorrow": "Borrow", "whenCanPreempt": "Preempt"}
+    queue(
+        world,
+        flavors=("f0", "f1"),
+        quota={"cpu": "2"},
+        cohort="all",
+        preemption=RECLAIMS,
+        flavorFungibility=fungibility,
+    )
+    queue(world, "other", flavors=("f0",), quota={"cpu": "3"}, cohort="all")
+    own = QueuedJob.of(world, "own", LONG)
+    borrows = QueuedJob.of(world, "borrows", LONG, queue="other", cpu=4)
+    world.until(own.is_ready() & borrows.is_ready())
+    world.wait(2 * SECOND)
+    its = QueuedJobSet.of(world, "its", RUNS, driver={})
+    world.until(its.is_finished())
 
 
 @scenario(

@@ -19,7 +19,6 @@ from conformance.suites.kueue.handle import (
     app_wrapper,
     flavor,
     job,
-    job_set,
     pytorch_job,
     queue,
 )
@@ -378,20 +377,13 @@ def answers_fail(world: World, fault: Fault) -> None:
     world.until(third.is_finished())
 
 
-def _of_two_pod_sets(world: World, name: str, behaviour: str) -> QueuedJobSet:
-    made = job_set(name)
-    (workers,) = made["spec"]["replicatedJobs"]
-    both = [workers, {**workers, "name": "driver"}]
-    return QueuedJobSet.submit(world, with_path(made, "spec.replicatedJobs", both), behaviour)
-
-
 @scenario(
     arms=["KQ-058"],
     kills="placed-for-good",
     roles=("kueue", "jobset", "appwrapper"),
     cases={
         "job": partial(QueuedJob.of, cpu=2),
-        "job-set": _of_two_pod_sets,
+        "job-set": partial(QueuedJobSet.of, driver={}),
         "app-wrapper": partial(QueuedAppWrapper.of, cpu=2),
     },
 )
@@ -422,17 +414,17 @@ def pod_sets_differ(world: World) -> None:
     queue(world, flavors=("f-a", "f-b"), quota={"cpu": "2"})
     large = QueuedJob.of(world, "large", RUNS, cpu=4)
     world.until(large.waits())
-    sets = []
-    for name, zone in (("none", "c"), ("its", "b")):
-        made = job_set(name, cpu=2)
-        (one,) = made["spec"]["replicatedJobs"]
-        both = [
-            {**with_path(one, "template.spec.template.spec.nodeSelector", {ZONE: of}), "name": set_}
-            for set_, of in (("driver", "a"), ("workers", zone))
-        ]
-        made = with_path(made, "spec.replicatedJobs", both)
-        sets.append(QueuedJobSet.submit(world, made, "run 20s"))
-    none, its = sets
+    none, its = (
+        QueuedJobSet.of(
+            world,
+            name,
+            "run 20s",
+            cpu=2,
+            nodeSelector={ZONE: "a"},
+            driver={"nodeSelector": {ZONE: zone}},
+        )
+        for name, zone in (("none", "c"), ("its", "b"))
+    )
     world.until(its.is_finished())
     world.wait(10 * SECOND)
     world.until(none.waits() & large.waits())

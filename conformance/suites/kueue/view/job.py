@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from conformance.history import History, Moment, Track
+from conformance.history import History, Moment, Track, earliest
 from conformance.history.tracks import Instant
 from conformance.suites.kueue.api import (
     APP_WRAPPER,
@@ -139,8 +139,7 @@ class JobRun:
         if GROUP_NAME in labels_of(self.track.first):
             return None
         ends = (each for each in self.track.versions if _has_failed(each.object))
-        both = filter(None, (self.succeeded, next(ends, None)))
-        return min(both, key=lambda each: each.n, default=None)
+        return earliest(self.succeeded, next(ends, None))
 
     def stopped(self, since: Moment) -> Moment | None:
         """The first moment from one on at which it is suspended, or gone."""

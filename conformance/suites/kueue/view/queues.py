@@ -156,6 +156,14 @@ class Queues:
             ):
                 yield other
 
+    def was_chosen(self, other: WorkloadRun, admission: Snapshot) -> bool:
+        """True if another Workload is admitted so soon after one that a released controller, which
+        writes to several side by side, may have chosen it before."""
+        got = other.next(admission, lambda each: each.has_reservation)
+        if got is None or other.edition != RELEASED:
+            return False
+        return other.operator.timing.stamped_us(got.t) <= admission.t
+
     @cached_property
     def preempted(self) -> tuple[Snapshot, ...]:
         """All evictions in favour of others."""
@@ -175,8 +183,8 @@ class Queues:
         ]
 
     def peers(self, run: WorkloadRun, queue: str, n: int) -> list[Snapshot]:
-        """Those of at least its priority that hold quota of a queue after position n, are not being
-        deleted, and may not be preempted for it."""
+        """Those of at least its priority that hold quota of a queue after position n, do not leave,
+        and may not be preempted for it."""
         mine, spec = run.at(n), self.spec(queue, n)
         assert mine is not None
         found = []
@@ -184,11 +192,11 @@ class Queues:
             state = other.at(n)
             if state is None or not state.has_quota or state.cluster_queue != queue:
                 continue
-            if state.is_terminating:
+            if state.is_leaving:
                 continue
             is_newer = other.precedence(state) < run.precedence(mine)
             may_go = is_newer and spec is not None and spec.within == "LowerOrNewerEqualPriority"
-            is_equal = state.priority == mine.priority and not (state.is_evicted or may_go)
+            is_equal = state.priority == mine.priority and not may_go
             if other is not run and (state.priority > mine.priority or is_equal):
                 found.append(state)
         return found
@@ -222,8 +230,12 @@ class Queues:
             if not any(
                 rest.fits(queue, placed)
                 and (spec.borrows or rest.is_within_nominal(queue, placed))
-                # A policy may prefer to preempt in a flavor to what is left of the next one.
-                and (not spec.preempts_first or rest.come_first(queue, placed, evicted))
+                # What comes back of a later flavor is too late. A policy may prefer to preempt in a
+                # flavor to what is left of the next one.
+                and (
+                    rest.come_first(queue, placed, evicted)
+                    or (standing.fits(queue, placed) and not spec.preempts_first)
+                )
                 for placed in placements
             ):
                 return False
@@ -239,6 +251,16 @@ class Queues:
         """Those that hold quota after position n, and are evicted or deleted."""
         states = (run.at(n) for run in self._workloads)
         return [each for each in states if each is not None and each.has_quota and each.is_leaving]
+
+    def kept_flavors(self, run: WorkloadRun, admission: Snapshot) -> set[str]:
+        """The flavors of which quota comes back while another Workload of the cohort waits, for
+        which the rest may be kept, too."""
+        before = Instant(admission.n - 1, admission.t)
+        if self._is_alone(run, before):
+            return set()
+        cohort = self._cohort(self.queue_of(run, before.n), before.n)
+        leaving = (each for each in self.leaving(before.n) if each.cluster_queue in cohort)
+        return {flavor for each in leaving for flavor, _ in usage_of(each)}
 
     def rival(self, run: WorkloadRun, admission: Snapshot) -> Snapshot | None:
         """An admission in the cohort by another replica, of which the one that admitted this

@@ -64,7 +64,7 @@ class QueueSpec:
         self.borrows = get_path(preemption, "borrowWithinCohort.policy") not in (None, "Never")
         self.most_priority = get_path(preemption, "borrowWithinCohort.maxPriorityThreshold")
         fungibility = spec.get("flavorFungibility") or {}
-        self.preempts_first = fungibility.get("whenCanPreempt") == "Preempt"
+        self.preempts_first = fungibility.get("whenCanPreempt") in ("Preempt", "MayStopSearch")
         self.borrows_first = fungibility.get("whenCanBorrow") != "TryNextFlavor"
         self.groups: list[Group] = []
         self.quotas: dict[What, Quota] = {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from conformance.history import Moment, Track
+from conformance.history import Moment, Track, earliest
 from conformance.norm.view import ObjectRun
 from conformance.suites.kueue.api import CREATION, EVICTION, IN_USE, PODS_READY_TIMEOUT
 from conformance.suites.kueue.back_off import BackOff
@@ -305,7 +305,7 @@ class WorkloadRun(ObjectRun):
         deleted."""
         inactive = self.next(since, lambda each: not each.is_active)
         taken, closed = self.queues.taken(self, since), self.queues.closed(self, since)
-        return _first(inactive, self.gone(since), taken, closed)
+        return earliest(inactive, self.gone(since), taken, closed)
 
     def counts_less(self, state: Snapshot) -> Snapshot | None:
         """The first state after one whose count is lower."""
@@ -317,12 +317,12 @@ class WorkloadRun(ObjectRun):
         now = self.at(since.n)
         if now is not None and _is_let_go(now):
             return since
-        return _first(self.next(since, _is_let_go), self.track.removed)
+        return earliest(self.next(since, _is_let_go), self.track.removed)
 
     def gone(self, since: Moment) -> Moment | None:
         """The first moment after another at which it is finished or deleted."""
         ended = self.next(since, lambda each: each.is_finished or each.is_terminating)
-        return _first(ended, self.track.removed)
+        return earliest(ended, self.track.removed)
 
     def ready_or_gone(self, since: Moment) -> Moment | None:
         """The first moment after another at which its pods are ready, or it is evicted for another
@@ -330,7 +330,7 @@ class WorkloadRun(ObjectRun):
         ready = self.next(
             since, lambda each: each.are_pods_ready or (each.is_evicted and not each.is_timed_out)
         )
-        return _first(ready, self.gone(since))
+        return earliest(ready, self.gone(since))
 
     @cached_property
     def overdue(self) -> tuple[Overdue, ...]:
@@ -380,10 +380,6 @@ class WorkloadRun(ObjectRun):
         standing = [each for each in self.snapshots if each.n < until.n]
         last = max((each.n for each in standing if each.t <= since_us), default=-1)
         return any(each.is_active for each in standing if each.n >= last)
-
-
-def _first(*moments: Moment | None) -> Moment | None:
-    return min((each for each in moments if each), key=lambda each: each.n, default=None)
 
 
 def _is_let_go(state: Snapshot) -> bool:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from conformance.history import Moment
+from conformance.history import Moment, earliest
 from conformance.norm import Obligation, Obligations, eventually, met, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import listed, when
 from conformance.suites.appwrapper.claims.success import successes
-from conformance.suites.appwrapper.claims.timed import earliest
 from conformance.suites.appwrapper.judging import claim, claim_of_history
 from conformance.suites.appwrapper.sources import guide
 from conformance.suites.appwrapper.view import AppWrapperRun
@@ -114,7 +113,6 @@ def unhealthy_means_the_current_execution(aw: AppWrapperRun) -> Obligations:
             aw,
             f"Unhealthy=True of the execution that ended in {attempt_end.to}",
             since=attempt_end.at,
-            within_us=0,
             happened=next(shown, None),
             unless=earliest(span.end, aw.leaving),
         )
@@ -133,7 +131,6 @@ def unhealthy_means_the_current_execution(aw: AppWrapperRun) -> Obligations:
                 aw,
                 "Unhealthy=False in the new execution",
                 since=since,
-                within_us=0,
                 happened=_cleared(aw, since, ended),
                 unless=earliest(ended, aw.leaving),
             )
@@ -156,7 +153,6 @@ def _forgotten(aw: AppWrapperRun, attempt: Attempt) -> Iterator[Obligation]:
         aw,
         "the end of an Unhealthy=True that speaks of the execution before",
         since=attempt.begin,
-        within_us=0,
         happened=next(changed, None),
         unless=earliest(attempt.running, attempt.left, aw.leaving),
     )
@@ -210,7 +206,6 @@ def succeeded_row(aw: AppWrapperRun) -> Obligations:
             aw,
             "the row Succeeded False True False",
             since=begin,
-            within_us=0,
             happened=shown,
             unless=over,
         )

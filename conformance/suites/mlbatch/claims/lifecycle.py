@@ -211,7 +211,6 @@ def _admitted(aw: AppWrapperRun) -> Iterator[Obligation]:
             aw,
             "Resuming after admission",
             since=admitted,
-            within_us=0,
             happened=span.end,
             unless=next(taken_back, None) or aw.removed,
         )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from conformance.history import earliest
 from conformance.norm import WRITERS, Obligations, eventually, met, undecided, violated
 from conformance.norm.words import states_of, were, when
 from conformance.suites.appwrapper.claims.failed import failures
 from conformance.suites.appwrapper.claims.quota_release import MADE_FOR_THE_GONE, quota_is_held
 from conformance.suites.appwrapper.claims.retry_quota import retry_stretches
 from conformance.suites.appwrapper.claims.success import successes, ttl_of
-from conformance.suites.appwrapper.claims.timed import earliest, no_earlier
+from conformance.suites.appwrapper.claims.timed import no_earlier
 from conformance.suites.appwrapper.decisions import A19, A20
 from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.sources import guide
@@ -135,7 +136,6 @@ def succeeded_holds_no_quota(aw: AppWrapperRun) -> Obligations:
             aw,
             "QuotaReserved=False after success",
             since=span.begin,
-            within_us=0,
             happened=released,
             unless=earliest(aw.leaving, span.end),
         )

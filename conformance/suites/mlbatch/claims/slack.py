@@ -112,7 +112,6 @@ def slack_follows_the_nodes(view: AppWrapperHistory) -> Obligations:
                 queue,
                 f"a lending limit of {amounts}",
                 since=moment,
-                within_us=0,
                 happened=reached,
                 unless=until,
             )

@@ -165,7 +165,6 @@ def reclaimable_pods_are_done(holding: Holding) -> Obligations:
             holding,
             "a count of reclaimable pods that leaves those which it has",
             since=moment,
-            within_us=0,
             happened=next((each for each in later if _leaves_enough(holding, each.n)), None),
         )
 
