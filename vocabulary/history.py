@@ -148,6 +148,8 @@ class Counterpart(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """The digest of its history."""
     is_stable: bool
     """False: it did not come to rest, and no end can be compared with its own."""
+    rested: Time | None = None
+    """When it first came to rest; None: it never did, or its steps did not wait for it."""
     end: dict[str, dict[str, Any]]
     """Its live objects at the end by `Kind namespace/name`, in normal form."""
     subjects: tuple[str, ...] = ()

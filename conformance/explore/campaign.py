@@ -46,6 +46,8 @@ OF_ANY_FAULT: Final = ("OP-017",)
 GROWS: Final = 1.5
 """A kind of request of which each workload takes so many times more, and one at least, grows."""
 MOST_NAMED: Final = 3
+FIRST: Final = 2
+"""For each other disturbance of a sort so many are drawn of those that come first."""
 WITHOUT_REST: Final = 20
 """Disturbed runs, unless more are asked for, of an operator that never rests: each takes long, and
 no ends can be compared."""
@@ -104,7 +106,8 @@ class Exploration:
         most = self._sample or (0 if rest_of(created) is not None else WITHOUT_REST)
         chosen = drawn(found, most, suite.options.seed) if most else found
         self._say(f"  campaign: {_outline(each for _, each in found)}")
-        self._say(f"  = {_estimate(suite, len(chosen), len(found))}")
+        why = "" if rest_of(created) is not None else "; it never rests, so no ends can be compared"
+        self._say(f"  = {_estimate(suite, len(chosen), len(found))}{why}")
         tasks = [task_of(run, each, options.implementation) for run, each in chosen]
         made = [_despite_its_faults(run) for run in suite.as_many_as_come(tasks)]
         tally = Tally(made)
@@ -194,16 +197,19 @@ def task_of(run: RunResult, each: Disturbance, implementation: str) -> Task:
 
 
 def drawn(found: Sequence[Disturbed], most: int, seed: int) -> Sequence[Disturbed]:
-    """So many at most, in their order, of each sort about as many, those that come first before
-    others: there are a hundred times as many refusals as deletions. Equal seeds draw equal ones."""
+    """So many at most, in their order, of each sort about as many: there are a hundred times as
+    many refusals as deletions. Equal seeds draw equal ones."""
     shuffled = random.Random(f"{seed}/disturbances").sample(range(len(found)), len(found))
-    shuffled.sort(key=lambda n: not found[n][1].is_first)
-    turns: Counter[str] = Counter()
-    ranked: list[tuple[int, int]] = []
+    turns: Counter[tuple[str, bool]] = Counter()
+    by_sort: dict[str, list[tuple[float, int]]] = {}
     for n in shuffled:
-        sort = found[n][1].sort
-        turns[sort] += 1
-        ranked.append((turns[sort], n))
+        sort, is_first = found[n][1].sort, found[n][1].is_first
+        turn = turns[sort, is_first]
+        turns[sort, is_first] += 1
+        by_sort.setdefault(sort, []).append((turn / FIRST if is_first else turn + 0.5, n))
+    ranked = [
+        (rank, n) for of_sort in by_sort.values() for rank, (_, n) in enumerate(sorted(of_sort))
+    ]
     return [found[n] for n in sorted(n for _, n in sorted(ranked)[:most])]
 
 

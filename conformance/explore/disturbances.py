@@ -244,20 +244,16 @@ def at_rest(terrain: Terrain) -> Iterator[Disturbance]:
         gone = Step(DeleteObject(_spelled(track), track.name), when)
         yield Disturbance("deletions", f"{track} deleted at rest", (gone,), is_first=is_made)
         if is_made:
-            for path, patch in _changes(track.last)[:most]:
+            for path, patch in _changes(track.last, most):
                 yield _edited(track, path, Step(_edit(track, patch), when))
     back = At(rest_us + AFTER_REST_US + MILLISECOND)
     for track in _subjects(terrain):
         gone = Step(DeleteObject(_spelled(track), track.name), when)
         yield Disturbance("deletions", f"{track} deleted at rest", (gone,), is_first=True)
-        changes = _changes(track.last)
-        by_path: dict[str, Mapping[str, Any]] = {}
-        for path, patch in changes:
-            by_path.setdefault(path, patch)
-        for path, patch in islice(by_path.items(), UNDONE_FIELDS):
+        for path, patch in dict(_changes(track.last, UNDONE_FIELDS)).items():
             there, again = _edit(track, patch), _edit(track, _as_it_is(track.last, patch))
             yield _edited(track, path, Step(there, when), Step(again, back), and_="and back")
-        for path, patch in changes:
+        for path, patch in _changes(track.last):
             yield _edited(track, path, Step(_edit(track, patch), when))
         for text, patch in _changes_of_all(track.last):
             wish = Step(_edit(track, patch), when)
@@ -280,13 +276,15 @@ def _as_it_is(value: Any, patch: Any) -> Any:
     return {key: _as_it_is(value[key], below) for key, below in patch.items()}
 
 
-def _changes(obj: Object) -> list[tuple[str, Mapping[str, Any]]]:
-    """Merge patches that change one value each, below spec and data."""
+def _changes(obj: Object, most: int = MOST_FIELDS) -> list[tuple[str, Mapping[str, Any]]]:
+    """Merge patches that change one value each, below spec and data: the first fields, a number in
+    both directions."""
     is_encoded = obj.get("kind") == "Secret"
     found = [
         change for key in ("spec", "data") for change in _changed(obj.get(key), key, is_encoded)
     ]
-    return found[:MOST_FIELDS]
+    paths = list(dict.fromkeys(path for path, _ in found))[:most]
+    return [(path, patch) for path, patch in found if path in paths]
 
 
 def _changed(value: Any, path: str, is_encoded: bool) -> Iterator[tuple[str, Mapping[str, Any]]]:

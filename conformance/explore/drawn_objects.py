@@ -33,13 +33,10 @@ class Drawn(NamedTuple):
     """An object, and the change that made it, such as `spec.replicas = 0`."""
 
     text: str
-    object: Object
-
-    @property
-    def is_less(self) -> bool:
-        """True for a list that is empty or a field that is left out, and nothing else: of all
-        values, authors of operators forget these most often."""
-        return self.text.endswith((" = []", " left out")) and "," not in self.text
+    object: Any
+    is_less: bool = False
+    """True for a field that is left out or a list that is empty, and nothing else: authors of
+    operators forget these most often."""
 
 
 def drawn_objects(manifest: Object, schema: Schema, seed: str) -> Iterator[Drawn]:
@@ -64,10 +61,14 @@ def schemas_of(definitions: tuple[Object, ...]) -> dict[tuple[str, str], Schema]
 
 
 def _few(every: Iterator[Drawn], rng: random.Random, most: int) -> list[Drawn]:
+    """So many, half of them at most less than the user's object, if there are others."""
     found = list(every)
     rng.shuffle(found)
-    found.sort(key=lambda each: (each.text.partition(" ")[0].count(".") // 3, not each.is_less))
-    return found[:most]
+    found.sort(key=lambda each: each.text.partition(" ")[0].count(".") // 3)
+    less = [each for each in found if each.is_less]
+    more = [each for each in found if not each.is_less]
+    less = less[: max(most // 2, most - len(more))]
+    return [*less, *more[: most - len(less)]]
 
 
 def _changed(manifest: Object, schema: Schema) -> Iterator[Drawn]:
@@ -76,35 +77,34 @@ def _changed(manifest: Object, schema: Schema) -> Iterator[Drawn]:
         for key, below in (schema.get("properties") or {}).items()
         if key not in _NOT_DRAWN
     }
-    for text, changed in _variants({**schema, "properties": top}, manifest, ""):
-        yield Drawn(text, changed)
+    yield from _variants({**schema, "properties": top}, manifest, "")
 
 
-def _variants(schema: Schema, value: Any, path: str) -> Iterator[tuple[str, Any]]:
+def _variants(schema: Schema, value: Any, path: str) -> Iterator[Drawn]:
     """The value with one change, each with the change in words."""
     if isinstance(value, Mapping) and schema.get("properties"):
         for name, below in schema["properties"].items():
             where = f"{path}.{name}" if path else name
             if name not in value:
                 for new in _values(below, DEPTH - path.count(".")):
-                    yield f"{where} = {_shown(new)}", {**value, name: new}
+                    yield Drawn(f"{where} = {_shown(new)}", {**value, name: new})
                 continue
-            for text, new in _variants(below, value[name], where):
-                yield text, {**value, name: new}
+            for each in _variants(below, value[name], where):
+                yield each._replace(object={**value, name: each.object})
             if name not in (schema.get("required") or ()):
                 kept = {key: each for key, each in value.items() if key != name}
-                yield f"{where} left out", kept
+                yield Drawn(f"{where} left out", kept, is_less=True)
     elif isinstance(value, list | tuple) and value:
         items = list(value)
-        for text, new in _variants(schema.get("items") or {}, items[0], f"{path}[0]"):
-            yield text, [new, *items[1:]]
-        yield f"{path} with its first item twice", [items[0], *items]
+        for each in _variants(schema.get("items") or {}, items[0], f"{path}[0]"):
+            yield each._replace(object=[each.object, *items[1:]])
+        yield Drawn(f"{path} with its first item twice", [items[0], *items])
         if not schema.get("minItems"):
-            yield f"{path} = []", []
+            yield Drawn(f"{path} = []", [], is_less=True)
     else:
         for new in _values(schema, DEPTH - path.count(".")):
             if new != value:
-                yield f"{path} = {_shown(new)}", new
+                yield Drawn(f"{path} = {_shown(new)}", new)
 
 
 def _values(schema: Schema, depth: int) -> list[Any]:

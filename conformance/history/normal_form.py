@@ -176,8 +176,11 @@ def _is_random(text: str) -> bool:
 def _is_superseded(track: Track) -> bool:
     """True for a ReplicaSet that a Deployment has scaled to zero, and keeps for rollbacks: how many
     there are depends on what its template has been, not on what it is."""
-    is_of_deployment = (controller_of(track.last) or {}).get("kind") == "Deployment"
-    return is_of_deployment and get_path(track.last, "spec.replicas") == 0
+    owner = controller_of(track.last) or {}
+    is_kept = owner.get("kind") == "Deployment" and str(owner.get("apiVersion")).startswith("apps/")
+    return (
+        track.kind == "ReplicaSet.apps" and is_kept and get_path(track.last, "spec.replicas") == 0
+    )
 
 
 class NormalForm:

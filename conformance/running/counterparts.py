@@ -23,7 +23,7 @@ from conformance.history.normal_form import (
 )
 from conformance.report.run_result import RunResult
 from vocabulary import canonical
-from vocabulary.history import Counterpart, history_digest, role_of
+from vocabulary.history import AT_REST, Counterpart, history_digest, role_of
 from vocabulary.objects import owner_references
 from vocabulary.seeds import MAX_SEED
 
@@ -79,6 +79,7 @@ def counterpart_from(
         scenario=scenario,
         sha256=history_digest(first.header, first.entries),
         is_stable=first.is_stable and came_to_its_end,
+        rested=next((mark.t for mark in first.marks if mark.text == AT_REST), None),
         end=form.end,
         subjects=_subjects(first, form),
         most=most_alive(

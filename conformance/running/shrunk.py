@@ -54,7 +54,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     """All that went wrong, and how large the scenario is."""
     cause: str = ""
     """Of a run that is compared with an undisturbed one: who did what in the contradicting entry.
-    Ends differ for many reasons, and a plan that fails by another one is none of this failure."""
+    Ends differ for many reasons, and a plan that fails by another one shows another failure."""
 
 
 def failures(runs: Sequence[RunResult], claims: Container[str] = CLAIMS) -> list[Failure]:
@@ -154,7 +154,7 @@ def _causes(run: RunResult, claims: Collection[str]) -> Iterator[str]:
 def _cause(entry: Entry | None) -> str:
     if isinstance(entry, Write):
         return f"{role_of(entry.actor)}: {entry.event or entry.verb} {entry.kind}"
-    return type(entry).__name__
+    return "" if entry is None else type(entry).__name__
 
 
 def _without_what_is_as_before(plan: Plan, whole: Plan) -> Plan:

@@ -21,6 +21,7 @@ FOUND_NOTHING = {
     "quota-table": (("--check", "--runs", "{folder}"), "has no run of a cell"),
     "released": (("jobset-v0.0.0",), "invalid choice"),
     "released-quota-table": (("kueue-v0.6.2", "--runs", "{folder}"), "has no run of a cell"),
+    "undecided": (("{folder}/none.py",), "file or directory not found"),
     "under-failure": (("--disturb", "nothing"), "invalid choice"),
     "upstream-examples": (("{folder}",), "has no examples of"),
     "weaken": (("--checkers", "0"), "no mutant was drawn"),

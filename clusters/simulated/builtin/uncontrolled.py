@@ -166,7 +166,8 @@ class _DaemonSetStrategy(WorkloadStrategy):
     name_in_messages: ClassVar = "daemonset"
 
     def default_strategy(self, spec: dict[str, Any]) -> None:
-        strategy = {"type": "RollingUpdate", **(spec.get("updateStrategy") or {})}
+        strategy = {**(spec.get("updateStrategy") or {})}
+        strategy["type"] = strategy.get("type") or "RollingUpdate"
         if strategy["type"] == "RollingUpdate":
             rolling = strategy.get("rollingUpdate") or {}
             strategy["rollingUpdate"] = {"maxUnavailable": 1, "maxSurge": 0, **rolling}

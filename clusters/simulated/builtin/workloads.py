@@ -119,7 +119,8 @@ class DeploymentStrategy(WorkloadStrategy):
     }
 
     def default_strategy(self, spec: dict[str, Any]) -> None:
-        strategy = {"type": "RollingUpdate", **(spec.get("strategy") or {})}
+        strategy = {**(spec.get("strategy") or {})}
+        strategy["type"] = strategy.get("type") or "RollingUpdate"
         if strategy["type"] == "RollingUpdate":
             strategy["rollingUpdate"] = {
                 "maxUnavailable": "25%",
@@ -223,7 +224,7 @@ class StatefulSetStrategy(WorkloadStrategy):
 
     def default_strategy(self, spec: dict[str, Any]) -> None:
         given: Object = spec.get("updateStrategy") or {}
-        strategy = {"type": "RollingUpdate", "rollingUpdate": {}, **given}
+        strategy = {"rollingUpdate": {}, **given, "type": given.get("type") or "RollingUpdate"}
         if given.get("type") and given.get("rollingUpdate") is None:
             strategy.pop("rollingUpdate")
         elif strategy["type"] == "RollingUpdate":

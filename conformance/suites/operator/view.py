@@ -94,14 +94,16 @@ class OperatorHistory:
             return ()
         return differences(known.end, self.end, lambda each: each.field in known.volatile)
 
-    def was_at_end(self, track: Track, fault: Fault) -> bool:
-        """True if before a fault the object was as it is in the undisturbed end."""
-        known, name = self.undisturbed, self.form.name_of(track)
-        n = fault.n - 2  # the entry of a fault may follow the write that it made
-        if known is None or not track.exists_at(n):
-            return False
-        now, end = {name: self.form.masked(track.at(n))}, {name: known.end.get(name, {})}
-        return not differences(end, now, lambda each: each.field in known.volatile)
+    @property
+    def was_at_rest(self) -> bool:
+        """True if the undisturbed run was at rest when the first fault struck: until then this one
+        was the same."""
+        rested = self.undisturbed.rested if self.undisturbed else None
+        return rested is not None and self.struck[0].t >= rested
+
+    def before_faults(self, track: Track) -> Object:
+        """The object before the first fault, whose entry may follow the write that it made."""
+        return track.at(self.struck[0].n - 2)
 
     def parted_at(self, difference: Difference) -> Moment:
         """The entry since which a field has had the value that it has in the end: from there on

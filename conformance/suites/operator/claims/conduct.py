@@ -32,17 +32,18 @@ LATE_US: Final = 5 * SECOND
 RENEWED_US: Final = 5 * SECOND
 """A leader that ends has lost its Lease if it has not renewed it for so long: client-go's leaders
 renew every 2 s, and give up after 10 s."""
+ADOPTED: Final = frozenset((str(POD), "ReplicaSet.apps"))
 _WATCH_FAULTS: Final = frozenset(("stale_reads", "delay_watch", "break_watch", "slow_api"))
 
 
-@claim(11, armed_by="object of a user with a name of the tree")
+@claim(11, armed_by="object of a user with a name of the tree, or that the operator wrote to")
 def no_damage(run: OperatorHistory) -> Obligations:
     """The operator MUST NOT change or delete an object that neither it created nor a subject owns,
     same names included.
 
     An object of the operator's own kinds that a user makes is a subject, and no namesake. An owner
-    reference that the operator gives to a user's object deletes it with that owner; but pods are
-    adopted by their labels.
+    reference that the operator gives to a user's object deletes it with that owner; but pods and
+    ReplicaSets are adopted by their labels.
     """
     known = run.undisturbed
     if known is None:
@@ -75,30 +76,55 @@ def no_damage(run: OperatorHistory) -> Obligations:
 
 
 def _deleted_with_owners(run: OperatorHistory) -> Iterator[Obligation]:
-    """Each user's object that a subject leaves behind: met, or violated where it goes with it."""
+    """Each user's object that a subject leaves behind, if the operator has worked on it; and each
+    that goes with one by the operator's doing."""
+    deleted = {
+        (entry.kind, entry.namespace, entry.name)
+        for entry in run.history.entries
+        if isinstance(entry, Write) and _is_users_deletion(entry)
+    }
     users = [
         track
         for track in chain.from_iterable(run.history.by_kind.values())
-        if track.created.actor == "user" and not is_custom(track.kind) and track.kind != str(POD)
+        if track.created.actor == "user"
+        and not is_custom(track.kind)
+        and track.kind not in ADOPTED
+        and (track.kind, track.namespace, track.name) not in deleted
     ]
     for owner in run.owners:
-        if (gone := owner.removed) is None:
-            continue
-        for track in users:
-            if not track.exists_at(gone.n - 1):
+        marked = (v for v in owner.versions if is_terminating(v.object or {}))
+        ending = next(marked, owner.removed)
+        for track in users if ending is not None else ():
+            if ending is None or track is owner or not track.exists_at(ending.n - 1):
                 continue
-            owned = (each for each in track.versions if owner.uid in owner_uids(each.object or {}))
-            since = next(owned, None)
-            if track.removed is None:
-                yield met(gone, run.history.end)
-            elif since is not None and run.operator.is_by(since.actor):
+            given = (each for each in track.versions if owner.uid in owner_uids(each.object or {}))
+            since, removed = next(given, None), track.removed
+            if removed is None:
+                if track in run.owners:
+                    yield met(ending, run.history.end)
+            elif run.operator.is_by(removed.actor) and track not in run.owners:
+                yield violated(
+                    removed,
+                    f"{when(removed)} the operator deleted {track}, which a user had created and "
+                    f"no subject owned, after {owner} was deleted.",
+                    ending,
+                )
+            elif (
+                since is not None
+                and run.operator.is_by(since.actor)
+                and owner.uid in owner_uids(track.last)
+            ):
                 yield violated(
                     since,
                     f"{when(since)} the operator made {owner} an owner of {track}, which a user "
-                    f"had created: both were gone at {when(track.removed)}.",
-                    gone,
-                    track.removed,
+                    f"had created: it went with its owner at {when(removed)}.",
+                    ending,
+                    removed,
                 )
+
+
+def _is_users_deletion(write: Write) -> bool:
+    return write.actor == "user" and write.verb == "delete" and write.code < 400
 
 
 @claim(13, armed_by="run of the operator")

@@ -38,7 +38,7 @@ def subjects_are_independent(run: OperatorHistory) -> Obligations:
         yield undecided(run.struck[0], why)
     elif run.sorts == {"api_error"}:
         yield from _not_delayed(run)
-    elif run.sorts <= AT_REST and _was_at_rest(run):
+    elif run.sorts <= AT_REST and run.was_at_rest:
         yield from _not_changed(run)
 
 
@@ -171,13 +171,6 @@ def _not_changed(run: OperatorHistory) -> Iterator[Obligation]:
             )
             return
     yield from _ends_alike(run)
-
-
-def _was_at_rest(run: OperatorHistory) -> bool:
-    """True if the other workload had come to its end when the first fault struck."""
-    known, fault = run.undisturbed, run.struck[0]
-    ended = {run.form.name_of(t) for t in run.neighbours if run.was_at_end(t, fault)}
-    return known is not None and ended >= {name for name in known.end if NEIGHBOUR in name}
 
 
 def _ends_alike(run: OperatorHistory) -> Iterator[Obligation]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any, Final
 
+from conformance.history import Track
 from conformance.history.normal_form import Difference, most_alive
 from conformance.history.object_diff import differences, joined
 from conformance.norm import Obligation, Obligations, met, undecided, violated
@@ -90,8 +91,7 @@ def same_end_after_drift(run: OperatorHistory) -> Obligations:
     Where the operator writes the field more than once and leaves it alone here, nothing is decided.
     A change of a subject that stays is a wish, and what is still on its way has not drifted.
     """
-    known = run.undisturbed
-    if known is None or run.sorts != {"edit_object"}:
+    if run.sorts != {"edit_object"} or not run.was_at_rest:
         return
     hit = [
         (track, fault)
@@ -99,7 +99,7 @@ def same_end_after_drift(run: OperatorHistory) -> Obligations:
         for track in (*run.owners, *run.tree)
         if is_named_by(fault.fault["edit_object"], track)
     ]
-    if not all(run.was_at_end(track, run.struck[0]) for track in (*run.owners, *dict(hit))):
+    if any(_is_changed(run, track) for track, _ in hit if track in run.owners):
         return
     edited = {
         (run.form.name_of(track), path)
@@ -107,8 +107,6 @@ def same_end_after_drift(run: OperatorHistory) -> Obligations:
         for path in _edited(fault.fault["edit_object"]["patch"])
     }
     kept = next((each for each in run.unlike if (each.object, each.path) in edited), None)
-    if kept is not None and kept.object in known.subjects:
-        return
     is_all = all(each.path in {path for _, path in edited} for each in run.unlike)
     if kept is not None and is_all and run.history.is_stable and not _is_rewritten(run, kept):
         yield met(run.struck[-1], run.history.end)
@@ -116,6 +114,15 @@ def same_end_after_drift(run: OperatorHistory) -> Obligations:
         yield undecided(run.struck[-1], f"{LEFT_ALONE}{kept.object} {kept.path}")
     else:
         yield from _same_end(run, "edit_object")
+
+
+def _is_changed(run: OperatorHistory, subject: Track) -> bool:
+    """True if what a user asks for is no longer what it was before the faults."""
+    asked = (
+        {key: value for key, value in obj.items() if key not in ("metadata", "status")}
+        for obj in (run.before_faults(subject), subject.last)
+    )
+    return next(asked) != next(asked)
 
 
 def _is_rewritten(run: OperatorHistory, kept: Difference) -> bool:
