@@ -118,7 +118,7 @@ def test_the_undisturbed_run_is_described_in_ten_lines() -> None:
     assert said[4].endswith("; then 0 requests in 600s")
     assert said[5] == "  with another seed it ends the same"
     assert "342 refusals" in said[6]
-    assert said[7].startswith("  = 1 of 649 runs, about ")
+    assert said[7].startswith("  = 1 of 657 runs, about ")
 
 
 def test_it_is_asked_when_a_container_ends_of_which_nobody_knows_it() -> None:
