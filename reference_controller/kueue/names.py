@@ -71,6 +71,7 @@ class Reason:
     QUOTA_RESERVED: Final = "QuotaReserved"
     ADMITTED: Final = "Admitted"
     PENDING: Final = "Pending"
+    AWAITS_PREEMPTED: Final = "WaitingForPreemptedWorkloads"
     NO_RESERVATION: Final = "NoReservation"
     PODS_READY: Final = "PodsReady"
     PODS_READY_TIMEOUT: Final = "PodsReadyTimeout"

@@ -53,9 +53,6 @@ if TYPE_CHECKING:
 CYCLE: Final = (Key("", "cycle"),)
 """The only key: one cycle runs at a time."""
 
-_AWAITS: Final = "Waits for the quota of those that are preempted for it"
-"""The message of a preemptor, by which a later pass knows it."""
-
 
 @dataclass(slots=True)
 class Cluster:
@@ -333,7 +330,7 @@ class _Run:
             lambda usage: bool(preemptor.victims(usage)),
             self.rules.borrows_at_once(
                 queue.borrows_at_once,
-                _message(workload, Condition.QUOTA_RESERVED) == _AWAITS,
+                _has_preempted(workload),
                 queue.preemption.borrows,
             ),
         )
@@ -390,10 +387,19 @@ class _Run:
         else:
             yield from self._set_aside(workload, why)
 
-    def _say_why(self, workload: Workload, why: str) -> Generator[Request, Any, None]:
-        if _message(workload, Condition.QUOTA_RESERVED) != why:
-            waits = (Condition.QUOTA_RESERVED, False, Reason.PENDING, why)
-            yield from self._write(workload, (waits,))
+    def _say_why(
+        self, workload: Workload, why: str, *, has_preempted: bool = False
+    ) -> Generator[Request, Any, None]:
+        """Say why it waits. That others were preempted for it holds until it gets quota, whatever
+        else it waits for meanwhile."""
+        is_owed = has_preempted or _has_preempted(workload)
+        reason = Reason.AWAITS_PREEMPTED if is_owed else Reason.PENDING
+        known = (
+            workload.reason(Condition.QUOTA_RESERVED),
+            _message(workload, Condition.QUOTA_RESERVED),
+        )
+        if known != (reason, why):
+            yield from self._write(workload, ((Condition.QUOTA_RESERVED, False, reason, why),))
 
     def _preempt(self, head: _Head, quotas: Quotas) -> Generator[Request, Any, None]:
         """Evict those that have to give quota back, and keep it for the one that needs it."""
@@ -401,18 +407,17 @@ class _Run:
         self.passed.add(workload.key)
         self.awaited[workload.key] = assignment.queue, assignment.usage
         quotas.hold(assignment.queue, assignment.usage)
-        why = "Waits for quota that is about to come back"
+        has_preempted = any(_preemptor_of(each.workload) == workload.uid for each in head.victims)
         for victim in head.victims:
-            if _preemptor_of(victim.workload) == workload.uid:
-                why = _AWAITS
             if victim.workload.is_leaving:
                 continue
-            why = _AWAITS
+            has_preempted = True
             message = f"Preempted to accommodate a workload (UID: {workload.uid})"
             evicted = (Condition.EVICTED, True, Reason.PREEMPTED, message)
             preempted = (Condition.PREEMPTED, True, victim.reason, message)
             yield from self._write(victim.workload, (evicted, preempted))
-        yield from self._say_why(workload, why)
+        why = "Waits for quota that is about to come back"
+        yield from self._say_why(workload, why, has_preempted=has_preempted)
 
     def _admit(self, workload: Workload, assignment: Assignment) -> Generator[Request, Any, None]:
         """Reserve quota for a Workload."""
@@ -471,6 +476,11 @@ def _asks_the_same(obj: Object, old: Object) -> bool:
         and labels_of(obj) == labels_of(old)
         and is_terminating(obj) == is_terminating(old)
     )
+
+
+def _has_preempted(workload: Workload) -> bool:
+    """True if others were preempted for a Workload that waits, since it was admitted last."""
+    return workload.reason(Condition.QUOTA_RESERVED) == Reason.AWAITS_PREEMPTED
 
 
 def _message(workload: Workload, type_: str) -> str:

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 PUBLIC = """
 Claim ClaimDetails Condition Decision Fate Handle History Judging KindUse Lane Level Moment
 ObjectRun ObjectView Obligation Obligations OperatorView PlainDurations Settings Source State
-Subject Suite Tone Track World during eventually exactly lane_of met never not_before one_of
+Subject Suite Tone Track World during eventually exactly lane_of met must never not_before one_of
 operator_away scenario shared snapshots undecided unless_given_up violated when
 """
 

@@ -65,10 +65,7 @@ def preemptors_come_first(run: WorkloadRun) -> Obligations:
 def no_borrowing_by_preemption(run: WorkloadRun) -> Obligations:
     """A Workload for which others were preempted MUST NOT be admitted with borrowed quota."""
     for admission in run.admissions:
-        before = max((each.n for each in run.admissions if each.n < admission.n), default=-1)
-        for evicted in run.queues.preempted:
-            if evicted.preemptor != run.track.uid or not before < evicted.n < admission.n:
-                continue
+        for evicted in run.queues.victims_for(run, admission):
             # Of several victims one may be gone first, and its quota be enough for now.
             standing = run.queues.at(admission.n).without(run.queues.leaving(admission.n))
             queue = str(admission.cluster_queue)

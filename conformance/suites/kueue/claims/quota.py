@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from conformance.history import Moment, earliest
-from conformance.norm import Obligation, Obligations, eventually, met, must, undecided, violated
+from conformance.norm import Obligation, Obligations, eventually, met, undecided, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.kueue.decisions import FITS_THOUGH_OTHERS_WAIT
@@ -137,7 +137,6 @@ def _first_flavor(run: WorkloadRun, admission: Snapshot) -> Obligations:
     if all(len(group.flavors) < 2 for group in spec.groups):
         return
     before = run.queues.at(admission.n - 1)
-    kept = run.queues.kept_flavors(run, admission)
     parts = zip(run.parts(admission.n - 1), admission.assignments, strict=False)
     for part, assignment, group in ((*each, group) for each in parts for group in spec.groups):
         flavors = assignment.get("flavors") or {}
@@ -156,24 +155,32 @@ def _first_flavor(run: WorkloadRun, admission: Snapshot) -> Obligations:
             yield met(admission)
             continue
         asked = {name: value for name, value in part.asked.items() if name in group.resources}
-        earlier = [each for each in suiting[: suiting.index(got[0])] if each not in kept]
-        better = next(
-            (each for each in earlier if _was_free(run, queue, (each, got[0]), asked, admission)),
-            None,
-        )
+        place = suiting.index(got[0])
+        better = [
+            each
+            for each in suiting[:place]
+            if _was_free(run, queue, (each, got[0]), asked, admission)
+        ]
         # Where a policy prefers to preempt, it may have stopped at a flavor in between.
         stops_early = spec.preempts_first and spec.preempts
-        if better is None and not spec.borrows_first and not stops_early:
-            later = [each for each in suiting[suiting.index(got[0]) + 1 :] if each not in kept]
-            better = next(
-                (each for each in later if _is_better(run, (each, got[0]), asked, admission)), None
+        if not spec.borrows_first and not stops_early:
+            better += [
+                each
+                for each in suiting[place + 1 :]
+                if _is_better(run, (each, got[0]), asked, admission)
+            ]
+        kept = run.queues.kept_flavors(run, admission) if better else set()
+        free = [each for each in better if each not in kept]
+        if free:
+            yield violated(
+                admission,
+                f"{when(admission)}: {run} is admitted with {got[0]}, and {free[0]}, which had "
+                "room, is to be taken first.",
             )
-        yield must(
-            better is None,
-            admission,
-            f"{when(admission)}: {run} is admitted with {got[0]}, and {better}, which had "
-            "room, is to be taken first.",
-        )
+        elif better:
+            yield undecided(admission, f"the rest of {better[0]} may be kept for another one")
+        else:
+            yield met(admission)
 
 
 def _was_free(
@@ -191,8 +198,7 @@ def _was_free(
         if queue in standing.queues and standing.fits(queue, got)
     ]
     spec = run.queues.spec(queue, admission.n)
-    victims = (each for each in run.queues.preempted if each.n < admission.n)
-    has_preempted = any(each.preemptor == run.track.uid for each in victims)
+    has_preempted = bool(run.queues.victims_for(run, admission))
     # By K8 one that has others preempted does not borrow.
     stays = has_preempted and spec is not None and not spec.borrows
     return bool(looked_at) and all(

@@ -417,8 +417,13 @@ def preemptor_goes_where_its_victim_was(world: World) -> None:
     world.until(first.is_finished())
 
 
-@scenario(arms=["KQ-113"], kills="preemptors-borrow", roles=("kueue", "jobset"))
-def victim_gives_back_more(world: World) -> None:
+@scenario(
+    arms=["KQ-113"],
+    kills="preemptors-borrow",
+    roles=("kueue", "jobset"),
+    cases={"at-once": False, "its-queue-is-held-meanwhile": True},
+)
+def victim_gives_back_more(world: World, is_held: bool) -> None:
     """A JobSet, for whose first pod set a borrower of several CPUs is preempted, does not borrow
     from the rest of them for its second, which gets the next flavor."""
     fungibility = {"whenCanBorrow": "Borrow", "whenCanPreempt": "Preempt"}
@@ -432,10 +437,41 @@ def victim_gives_back_more(world: World) -> None:
     )
     queue(world, "other", flavors=("f0",), quota={"cpu": "3"}, cohort="all")
     own = QueuedJob.of(world, "own", LONG)
-    borrows = QueuedJob.of(world, "borrows", LONG, queue="other", cpu=4)
+    behaviour = f"{LONG}, stop 20s" if is_held else LONG
+    borrows = QueuedJob.of(world, "borrows", behaviour, queue="other", cpu=4)
     world.until(own.is_ready() & borrows.is_ready())
     world.wait(2 * SECOND)
     its = QueuedJobSet.of(world, "its", RUNS, driver={})
+    if is_held:
+        world.wait(5 * SECOND)
+        stop(world, LOCAL_QUEUE, "main", "Hold")
+        borrows.activate(False)
+        world.until(borrows.has_released())
+        stop(world, LOCAL_QUEUE, "main", "None")
+    world.until(its.is_finished())
+
+
+@scenario(arms=["KQ-045"], kills="borrowing-is-put-off")
+def preemptor_comes_back_and_borrows(world: World) -> None:
+    """A Job, for which another one was preempted, is stopped. When it comes back, it borrows in the
+    first flavor as any other one."""
+    high = priority_class(world, "high", 10)
+    for name, flavors in (("main", ("f0", "f1")), ("other", ("f0",))):
+        queue(world, name, {"cpu": "2"}, flavors, cohort="all", preemption=LOWER)
+    lends = QueuedJob.of(world, "lends", LONG, queue="other", cpu=2)
+    low = QueuedJob.of(world, "low", LONG, cpu=2)
+    world.until(lends.is_ready() & low.is_ready())
+    fills = QueuedJob.of(world, "fills", LONG, cpu=2, priority=high)
+    world.until(fills.is_ready())
+    its = QueuedJob.of(world, "its", RUNS, cpu=2, priority=high)
+    world.until(its.is_ready())
+    for each in (low, lends, fills):
+        each.delete("Background")
+    its.activate(False)
+    world.until(its.has_released())
+    own = QueuedJob.of(world, "own", LONG, cpu=2, priority=high)
+    world.until(own.is_ready())
+    its.activate(True)
     world.until(its.is_finished())
 
 

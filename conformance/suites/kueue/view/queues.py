@@ -253,14 +253,37 @@ class Queues:
         return [each for each in states if each is not None and each.has_quota and each.is_leaving]
 
     def kept_flavors(self, run: WorkloadRun, admission: Snapshot) -> set[str]:
-        """The flavors of which quota comes back while another Workload of the cohort waits, for
-        which the rest may be kept, too."""
-        before = Instant(admission.n - 1, admission.t)
-        if self._is_alone(run, before):
-            return set()
-        cohort = self._cohort(self.queue_of(run, before.n), before.n)
-        leaving = (each for each in self.leaving(before.n) if each.cluster_queue in cohort)
-        return {flavor for each in leaving for flavor, _ in usage_of(each)}
+        """The flavors that may be kept for others which go before a Workload: those of which quota
+        is about to come back, and all that one of the others needs beside them."""
+        return {
+            flavor
+            for n in self._looked_at(run, admission)
+            for other in self._workloads
+            if self._may_go_before(other, run, Instant(n, admission.t))
+            for flavor in self._awaited_flavors(other, n)
+        }
+
+    def _may_go_before(self, other: WorkloadRun, run: WorkloadRun, at: Moment) -> bool:
+        """True if another Workload of the cohort may be looked at first. Of each other queue one
+        is, whatever its priority."""
+        mine, theirs = run.at(at.n), other.at(at.n)
+        if other is run or mine is None or theirs is None or not self.is_candidate(other, at):
+            return False
+        queue, its = self.queue_of(run, at.n), self.queue_of(other, at.n)
+        if its != queue:
+            return its in self._cohort(queue, at.n)
+        return other.precedence(theirs) >= run.precedence(mine) or self.is_preemptor(other)
+
+    def _awaited_flavors(self, run: WorkloadRun, n: int) -> Iterator[str]:
+        """The flavors that a Workload may get with quota which is about to come back. One that
+        would not fit if none were held gets nothing."""
+        queue, empty = self.queue_of(run, n), self.at(n).emptied()
+        cohort = self._cohort(queue, n)
+        leaving = (each for each in self.leaving(n) if each.cluster_queue in cohort)
+        awaited = {what for each in leaving for what in usage_of(each)}
+        for placed in empty.placements(queue, run.parts(n)) if awaited else ():
+            if not awaited.isdisjoint(placed) and empty.fits(queue, placed):
+                yield from (flavor for flavor, _ in placed)
 
     def rival(self, run: WorkloadRun, admission: Snapshot) -> Snapshot | None:
         """An admission in the cohort by another replica, of which the one that admitted this
@@ -322,6 +345,15 @@ class Queues:
             ):
                 return other
         return None
+
+    def victims_for(self, run: WorkloadRun, admission: Snapshot) -> list[Snapshot]:
+        """Those that were preempted for one admission of a Workload: since the one before it."""
+        before = max((each.n for each in run.admissions if each.n < admission.n), default=-1)
+        return [
+            each
+            for each in self.preempted
+            if each.preemptor == run.track.uid and before < each.n < admission.n
+        ]
 
     def victims_of(self, run: WorkloadRun, queue: str) -> list[Snapshot]:
         """Those of a queue that were preempted for a Workload."""
@@ -460,14 +492,17 @@ class Queues:
     def standings_before(self, run: WorkloadRun, admission: Snapshot) -> Iterator[Standing]:
         """The quota at each position since it holds none that its controller may have looked at
         when it admitted it: what others gave back or took in between."""
+        yield from map(self.at, self._looked_at(run, admission))
+
+    def _looked_at(self, run: WorkloadRun, admission: Snapshot) -> Iterator[int]:
         since_us = run.operator.timing.seen_us(admission.t)
         given = run.turns(lambda state: not state.has_quota)
         own = max((each.n for each in given if each.n < admission.n), default=-1)
-        yield self.at(admission.n - 1)
+        yield admission.n - 1
         for other in self._workloads:
             for at in _turns(other):
                 if since_us <= at.t and own < at.n < admission.n:
-                    yield self.at(at.n - 1)
+                    yield at.n - 1
 
     def moments_alone(self, run: WorkloadRun) -> Iterator[Moment]:
         """The first moment of each wait at which it fits, borrowed or not, and no other one of

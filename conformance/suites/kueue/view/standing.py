@@ -112,6 +112,10 @@ class Standing:
                 held[what] = held.get(what, Fraction(0)) - value
         return rest
 
+    def emptied(self) -> Standing:
+        """The same if no Workload held any quota."""
+        return Standing(self.queues, self._flavors, ())
+
     def held(self, queue: str, what: What) -> Fraction:
         return self._held.get(queue, {}).get(what, Fraction(0))
 
