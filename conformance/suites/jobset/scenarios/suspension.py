@@ -89,8 +89,11 @@ def _place(world: World, its: JobSet, queue: str, suspend: bool = False) -> None
             template = each["template"]["spec"]["template"]
             template["metadata"]["labels"]["example.com/queue"] = queue
             template["metadata"]["annotations"]["example.com/workload"] = "a"
-            selector = {"kubernetes.io/os": "linux"} if queue == "spot" else {}
-            template["spec"]["nodeSelector"] = selector
+            # On real clusters a selector keeps the run on its nodes.
+            selector = template["spec"].setdefault("nodeSelector", {})
+            selector.pop("kubernetes.io/os", None)
+            if queue == "spot":
+                selector["kubernetes.io/os"] = "linux"
             tolerations = [{"key": f"example.com/{queue}", "operator": "Exists"}]
             template["spec"]["tolerations"] = tolerations
         now["spec"]["suspend"] = suspend
