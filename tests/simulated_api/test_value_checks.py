@@ -179,6 +179,15 @@ def test_what_was_stored_before_is_not_checked_again() -> None:
     assert flaws(STRING, 1, stored=1) == []
     nested = {"type": "object", "properties": {"a": POSITIVE, "b": POSITIVE}}
     assert flaws(nested, {"a": 0, "b": 0}, stored={"a": 0, "b": 1}) == ["Invalid"]
+    keyed = {
+        "type": "array",
+        "items": {"type": "object", "properties": {"name": STRING, "size": POSITIVE}},
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["name"],
+    }
+    first, second = {"name": "a", "size": 0}, {"name": "b", "size": 1}
+    assert flaws(keyed, [first, second], stored=[first, second]) == []
+    assert flaws(keyed, [first, {**second, "size": 0}], stored=[first, second]) == ["Invalid"]
 
 
 @pytest.mark.parametrize(
