@@ -194,10 +194,14 @@ def _shrunk(suite: UnderWay, count: _Count) -> dict[str, RunResult]:
     found = failures(suite.runs)
     count.total += len(found)
     smallest: dict[str, RunResult] = {}
-    for failure, run in shrink_all(found, options.jobs):
-        count.shrunk(", ".join(failure.shown_for))
-        if run is not None:
-            smallest |= dict.fromkeys(failure.shown_for, run)
+    try:
+        for failure, run in shrink_all(found, options.jobs):
+            count.shrunk(", ".join(failure.shown_for))
+            if run is not None:
+                smallest |= dict.fromkeys(failure.shown_for, run)
+    except KeyboardInterrupt:  # the runs are all there, and their report is what was asked for
+        suite.interrupted = "interrupted while failures were made simpler"
+        suite.notes.append(suite.interrupted)
     return smallest
 
 

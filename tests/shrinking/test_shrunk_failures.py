@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import msgspec
 import pytest
@@ -15,6 +16,8 @@ from conformance.implementations.ours import implementation
 from conformance.norm.verdict import Outcome
 from conformance.report.failures import by_entry
 from conformance.report.run_result import RunResult
+from conformance.running import suite
+from conformance.running.run_options import RunOptions
 from conformance.running.runner import run_one
 from conformance.running.shrunk import Failure, failures, shrunk, smallest_run, whole_plan
 from conformance.scenarios import SCENARIOS
@@ -165,3 +168,15 @@ def test_a_simpler_plan_of_a_compared_run_fails_by_the_same_cause() -> None:
     assert found.cause == "appwrapper: MODIFIED AppWrapper.workload.codeflare.dev"
     assert smallest_run(found, lambda _: compared) is not None
     assert smallest_run(other, lambda _: compared) is None
+
+
+def test_an_interruption_meanwhile_loses_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_found: object, _jobs: int) -> Iterator[None]:
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr(suite, "shrink_all", interrupted)
+    options = RunOptions(implementation=f"mutant:{MUTANT}", jobs=1)
+    made = suite.run_suite((SLOW_PODS,), options, lambda _progress: None)
+    assert made.interrupted == "interrupted while failures were made simpler"
+    assert outcome("AW-015", made.runs[0]) is Outcome.FAILED

@@ -13,7 +13,7 @@ from conformance.norm.words import listed, span, when
 from conformance.suites.operator.judging import claim
 from conformance.suites.operator.view import OperatorHistory, is_of_process
 from vocabulary.clock import HOUR, SECOND
-from vocabulary.history import RETRIES, Write
+from vocabulary.history import RETRIES, Fault, Mark, Write
 from vocabulary.objects import Object
 
 LIMIT: Final = "the limit of Assay"
@@ -35,6 +35,9 @@ def eventually_stable(run: OperatorHistory) -> Obligations:
     if ended is None or LIMIT in ended.text:
         yield undecided(run.history.end, ended.text if ended else "the run did not end")
         return
+    if (fault := _in_force(run, ended)) is not None:
+        yield undecided(fault, f"the run was ended while a fault was in force: {fault.text}")
+        return
     late = [write for write in run.writes if ended.t - write.t < HOUR]
     if not ended.text:  # it was not stopped, and may go on trying what is refused
         late = [write for write in late if write.event]
@@ -49,6 +52,18 @@ def eventually_stable(run: OperatorHistory) -> Obligations:
         f"did not end: {kind} {name} {_cycle(last)}.",
         *last,
     )
+
+
+def _in_force(run: OperatorHistory, ended: Mark) -> Fault | None:
+    """The first fault that still hindered in the end: neither reverted nor over."""
+    reverted = [fault for fault in run.history.faults if fault.action == "reverted"]
+    for fault in run.struck:
+        costs_us = fault.effect.costs_us
+        lasts = costs_us is None or fault.t + costs_us > ended.t
+        is_over = any(each.fault == fault.fault and each.n > fault.n for each in reverted)
+        if fault.effect.hinders and lasts and not is_over:
+            return fault
+    return None
 
 
 def _cycle(writes: list[Write]) -> str:
