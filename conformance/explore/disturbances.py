@@ -135,9 +135,14 @@ def around_writes(terrain: Terrain) -> Iterator[Disturbance]:
                 yield Disturbance(
                     "kills", f"killed {text} {_of(point)}, back after {_span(back_us)}", (kill,)
                 )
-    for point in terrain.points(Place.BEFORE_COMMIT):
+    points = [(point, terrain.write(point)) for point in terrain.points(Place.BEFORE_COMMIT)]
+    last = {(write.kind, write.namespace, write.name): write.n for _, write in points}
+    for point, write in points:
+        # What is refused before is often written again by the next write to the object.
+        is_last = last[write.kind, write.namespace, write.name] == write.n
         for text, once, lasting in _refusals(point.write.partition(" ")[0]):
-            yield Disturbance("refusals", f"{_of(point)}: {text}", (Step(once, point.trigger()),))
+            step = Step(once, point.trigger())
+            yield Disturbance("refusals", f"{_of(point)}: {text}", (step,), is_first=is_last)
             yield Disturbance(
                 "refusals",
                 f"{_of(point)}: {text}, for {_span(REFUSED_FOR_US)}",
@@ -377,7 +382,8 @@ def lasting(terrain: Terrain) -> Iterator[Disturbance]:
     for kind in kinds:
         for late_us in LATE_US:
             late = Step(DelayWatch(kind=kind, by=late_us), begin)
-            yield Disturbance("late-watches", f"{kind} events {_span(late_us)} late", (late,))
+            text, is_latest = f"{kind} events {_span(late_us)} late", late_us == LATE_US[-1]
+            yield Disturbance("late-watches", text, (late,), is_first=is_latest)
     slow = Step(SlowApi(by=SECOND, times=0), begin)
     yield Disturbance("slow", "every request takes a second longer", (slow,))
 
