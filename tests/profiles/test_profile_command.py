@@ -278,7 +278,7 @@ def test_a_report_that_was_judged_by_another_edition_stands_beside_none(
     ended = findings_beside(monkeypatch, capsys, JOB_SET, stored, other, tmp_path)
     assert ended.code == 2
     assert f"{tmp_path / 'other.yaml'}: was judged by the edition released" in ended.err
-    assert f"and {tmp_path / 'first.yaml'} by kep; --beside takes" in ended.err
+    assert f"and {tmp_path / 'first.yaml'} by kep-v0.12; --beside takes" in ended.err
     assert not (tmp_path / "page.md").exists()
     ended = findings_beside(monkeypatch, capsys, JOB_SET, stored, stored, tmp_path)
     assert (ended.code, ended.err) == (0, "")
