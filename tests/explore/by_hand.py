@@ -32,20 +32,25 @@ def process(change: Any, t: Micros = 0) -> Process:
     return Process(n=0, t=t, process=OPERATOR, change=change)
 
 
-def lease(t: Micros) -> Write:
-    """The operator renews its Lease."""
+def update(t: Micros, kind: str, code: int = 200) -> Write:
+    """The operator updates an object, or is refused."""
     return Write(
         n=0,
         t=t,
         actor=OPERATOR,
         verb="update",
-        kind="Lease.coordination.k8s.io",
+        kind=kind,
         namespace="default",
-        name="leader",
-        uid="uid-of-the-lease",
-        event="MODIFIED",
-        code=200,
+        name="a",
+        uid=f"uid-of-{kind}" if code < 400 else "",
+        event="MODIFIED" if code < 400 else "",
+        code=code,
     )
+
+
+def lease(t: Micros) -> Write:
+    """The operator renews its Lease."""
+    return update(t, "Lease.coordination.k8s.io")
 
 
 def verdict_on(claim: str, *entries: Entry, facts: Any = None, **header: Any) -> Verdict:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import pytest
 
-from conformance.implementations.ours import implementation
-from conformance.running.run_options import DEFAULT_SEED
-from conformance.scenarios import SCENARIOS
 from conformance.suites.kueue.handle import QueuedJob, QueuedStatefulSet, queue
 from conformance.worlds.simulated.world import SimulatedWorld
 from reference_controller.kueue.names import (
@@ -26,14 +22,9 @@ from vocabulary.objects import name_of
 
 
 @pytest.fixture
-def world() -> Iterator[SimulatedWorld]:
-    scenario = SCENARIOS["kueue/kinds/pod-is-never-ready"]
-    made = SimulatedWorld(
-        scenario, {"kueue": implementation("reference", "kueue")}, DEFAULT_SEED, None
-    )
-    queue(made)
-    yield made
-    made.close()
+def world(world: SimulatedWorld) -> SimulatedWorld:
+    queue(world)
+    return world
 
 
 def refusal(world: SimulatedWorld, kind: Kind, spec: dict[str, Any]) -> str:

@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
-
-from conformance.implementations.ours import implementation
-from conformance.running.run_options import DEFAULT_SEED
-from conformance.scenarios import SCENARIOS
 from conformance.suites.kueue.handle import QueuedJob, flavor, queue
 from conformance.worlds.simulated.world import SimulatedWorld
 from reference_controller.kueue.names import CLUSTER_QUEUE, IN_USE, RESOURCE_FLAVOR
@@ -16,15 +9,6 @@ from vocabulary.clock import MINUTE, SECOND
 from vocabulary.kinds import Kind
 from vocabulary.objects import finalizers_of, get_path, is_terminating
 from vocabulary.requests import Delete
-
-
-@pytest.fixture
-def world() -> Iterator[SimulatedWorld]:
-    scenario = SCENARIOS["kueue/kinds/pod-is-never-ready"]
-    kueue = implementation("reference", "kueue")
-    made = SimulatedWorld(scenario, {"kueue": kueue}, DEFAULT_SEED, None)
-    yield made
-    made.close()
 
 
 def is_gone(world: SimulatedWorld, kind: Kind, name: str) -> bool:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from conformance.implementations.ours import implementation
-from conformance.running.run_options import DEFAULT_SEED
-from conformance.scenarios import SCENARIOS
 from conformance.suites.kueue.handle import QueuedJob, QueuedRayJob, queue, ray_job
 from conformance.worlds.simulated.world import SimulatedWorld
 from reference_controller.kueue.names import OF_WORKLOAD, QUEUE, WORKLOAD
@@ -18,13 +14,9 @@ from vocabulary.objects import meta, name_of
 
 
 @pytest.fixture
-def world() -> Iterator[SimulatedWorld]:
-    scenario = SCENARIOS["kueue/kinds/pod-is-never-ready"]
-    role = {"kueue": implementation("reference", "kueue")}
-    made = SimulatedWorld(scenario, role, DEFAULT_SEED, None)
-    queue(made)
-    yield made
-    made.close()
+def world(world: SimulatedWorld) -> SimulatedWorld:
+    queue(world)
+    return world
 
 
 def test_of_two_workloads_of_one_job_one_is_left(world: SimulatedWorld) -> None:

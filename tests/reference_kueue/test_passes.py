@@ -2,27 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
-
 from chaos.faults import SlowApi
-from conformance.implementations.ours import implementation
-from conformance.running.run_options import DEFAULT_SEED
-from conformance.scenarios import SCENARIOS
 from conformance.suites.kueue.handle import QueuedJob, priority_class, queue
 from conformance.worlds.simulated.world import SimulatedWorld
 from vocabulary.clock import SECOND
 from vocabulary.objects import name_of
-
-
-@pytest.fixture
-def world() -> Iterator[SimulatedWorld]:
-    scenario = SCENARIOS["kueue/kinds/pod-is-never-ready"]
-    kueue = implementation("reference", "kueue")
-    made = SimulatedWorld(scenario, {"kueue": kueue}, DEFAULT_SEED, None)
-    yield made
-    made.close()
 
 
 def test_quota_that_comes_back_while_one_is_told_to_wait_is_for_the_first(
