@@ -47,6 +47,7 @@ def main() -> NoReturn:
     finally:
         for descriptor in outputs:
             os.close(descriptor)
+    _drop_unread_errors()
     raise SystemExit(code)
 
 
@@ -74,6 +75,15 @@ def _flush() -> None:
     """Report write errors now, instead of leaving them to Python's exit."""
     if sys.stdout is not None:
         sys.stdout.flush()
+
+
+def _drop_unread_errors() -> None:
+    """What nobody reads of standard error stays in its buffer, and Python would end with 120."""
+    if sys.stderr is not None:
+        try:
+            sys.stderr.flush()
+        except OSError:
+            _write_no_more()
 
 
 def _of_output(error: OSError, outputs: Iterable[int]) -> int:

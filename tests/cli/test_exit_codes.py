@@ -52,12 +52,16 @@ def test_output_that_nobody_reads_ends_a_command_as_sigpipe_does(
     assert (ended.returncode, ended.stderr) == (ExitCode.UNREAD, "")
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
 @pytest.mark.parametrize("arguments", [["nowhere"], ["check", "nowhere"]], ids=" ".join)
-def test_bad_input_stays_bad_input_where_nobody_reads_why(arguments: list[str]) -> None:
+def test_bad_input_stays_bad_input_where_nobody_reads_why(
+    arguments: list[str], unbuffered: str
+) -> None:
     reading, writing = os.pipe()
     os.close(reading)
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
     try:
-        ended = subprocess.run([*COMMAND, *arguments], stderr=writing, check=False)
+        ended = subprocess.run([*COMMAND, *arguments], env=environment, stderr=writing, check=False)
     finally:
         os.close(writing)
     assert ended.returncode == ExitCode.BAD_INPUT

@@ -12,6 +12,7 @@ from clusters.control_plane import ControlPlane
 BENCH = Path(__file__).parents[2] / "ci" / "bench"
 
 
+@pytest.mark.control_plane
 def test_latencies_are_measured(plane: ControlPlane, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(BENCH))
     bench = importlib.import_module("latencies")
