@@ -78,7 +78,7 @@ def _flush() -> None:
 
 
 def _drop_unread_errors() -> None:
-    """What nobody reads of standard error stays in its buffer, and Python would end with 120."""
+    """Standard error that nobody reads stays in its buffer, with which Python would end with 120."""
     if sys.stderr is not None:
         try:
             sys.stderr.flush()
