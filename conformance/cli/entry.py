@@ -78,7 +78,7 @@ def _flush() -> None:
 
 
 def _drop_unread_errors() -> None:
-    """Standard error that nobody reads stays in its buffer, with which Python would end with 120."""
+    """Have Python end with the code that was found: a buffer that nobody reads is a fault to it."""
     if sys.stderr is not None:
         try:
             sys.stderr.flush()
