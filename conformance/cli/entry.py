@@ -78,7 +78,7 @@ def _flush() -> None:
 
 
 def _drop_unread_errors() -> None:
-    """Have Python end with the code that was found: a buffer that nobody reads is a fault to it."""
+    """Keep a broken pipe on standard error from changing the exit code to 120."""
     if sys.stderr is not None:
         try:
             sys.stderr.flush()
